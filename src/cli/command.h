@@ -8,6 +8,8 @@
 namespace dtypemut::cli {
 
 /// Each adds its subcommand to `app`. When that subcommand is called, its callback sets `exitCode`.
+void addRunCommand(CLI::App& app, ExitCode& exitCode);
+void addVerifyCommand(CLI::App& app, ExitCode& exitCode);
 void addTargetsCommand(CLI::App& app, ExitCode& exitCode);
 
 }  // namespace dtypemut::cli
