@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "dtypemut/types/bytes.h"
 #include "dtypemut/types/dtype.h"
 #include "dtypemut/types/spelling.h"
 
@@ -87,16 +88,9 @@ std::string_view whyNoScalarType(std::uint8_t code) {
   return info == nullptr ? "not a code" : info->whyNot;
 }
 
-std::string isaCodeText(std::uint8_t code) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::string text = "0x";
-  if (code >= 0x10) text += kDigits[code >> 4];
-  return text + kDigits[code & 0xF];
-}
-
 std::string isaCodeAndName(std::uint8_t code) {
   const IsaDtypeInfo* info = isaDtypeInfo(code);
-  return info == nullptr ? isaCodeText(code) : isaCodeText(code) + " " + std::string(info->name);
+  return info == nullptr ? hexNumber(code) : hexNumber(code) + " " + std::string(info->name);
 }
 
 std::optional<std::string> isaEnumerator(std::uint8_t code, std::uint8_t generation) {

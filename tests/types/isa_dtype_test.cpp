@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "dtypemut/types/bytes.h"
 #include "dtypemut/types/dtype.h"
 
 using namespace dtypemut;
@@ -113,7 +114,7 @@ TEST_CASE("a code is found by number, name and enumerator, in any case") {
   CHECK(*isaCodeFromArgument("cptc7") == 0x1F);
   for (const IsaDtypeInfo& info : kIsaDtypes) {
     CHECK(*isaCodeFromArgument(info.name) == info.code);
-    CHECK(*isaCodeFromArgument(isaCodeText(info.code)) == info.code);
+    CHECK(*isaCodeFromArgument(hexNumber(info.code)) == info.code);
     for (std::uint8_t generation = info.firstGeneration; generation <= kLastGeneration; ++generation)
       CHECK(*isaCodeFromArgument(*isaEnumerator(info.code, generation)) == info.code);
   }

@@ -111,8 +111,6 @@ std::optional<std::uint8_t> isaFromTorchDtype(ScalarType type);
 /// Why a code has no ScalarType; empty when it has one.
 std::string_view whyNoScalarType(std::uint8_t code);
 
-/// "0x6", as messages and tables spell codes.
-std::string isaCodeText(std::uint8_t code);
 /// The code and its name: "0x6 BFLOAT16"; the code alone when it has no name.
 std::string isaCodeAndName(std::uint8_t code);
 
