@@ -71,6 +71,7 @@ class DtypeSet {
   constexpr DtypeSet(std::initializer_list<Dtype> dtypes) {
     for (Dtype dtype : dtypes) insert(dtype);
   }
+  static constexpr DtypeSet all() { return DtypeSet((std::uint32_t{1} << kDtypeCount) - 1); }
   constexpr void insert(Dtype dtype) { bits_ |= bit(dtype); }
   constexpr void erase(Dtype dtype) { bits_ &= ~bit(dtype); }
   constexpr bool contains(Dtype dtype) const { return dtype != Dtype::kNone && (bits_ & bit(dtype)) != 0; }

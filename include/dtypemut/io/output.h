@@ -1,0 +1,77 @@
+// Output files that appear complete or not at all (spec 1).
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dtypemut/diag/diagnostic.h"
+
+namespace dtypemut {
+
+/// One output on its way. Sequential, buffered; the first error sticks, and what is written after it goes nowhere.
+class OutputFile {
+ public:
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  ~OutputFile();
+
+  void write(std::string_view text);
+  void write(std::span<const std::byte> bytes);
+  /// Writes out what is buffered; the first error there was, if any.
+  Status flush();
+  bool ok() const { return error_.empty(); }
+  /// The path as the user gave it.
+  const std::string& path() const { return path_; }
+  /// The file descriptor, for whoever writes large pieces itself, after a flush().
+  int descriptor() const { return descriptor_; }
+
+ private:
+  friend class OutputSet;
+  OutputFile() = default;
+  void writeThrough(const char* data, std::size_t size);
+
+  std::string path_;
+  std::filesystem::path target_;     // what path_ leads to, symlinks followed; empty for stdout
+  std::filesystem::path temporary_;  // beside target_; empty when the target is written directly
+  int descriptor_ = -1;
+  std::string buffer_;
+  std::string error_;
+};
+
+/// All outputs of one run. Each is a temporary file until commit(). A target that exists and is no regular file (a
+/// device, a FIFO, stdout) cannot be renamed to: its content waits in an unnamed temporary file and is copied there.
+class OutputSet {
+ public:
+  OutputSet();
+  OutputSet(const OutputSet&) = delete;
+  OutputSet& operator=(const OutputSet&) = delete;
+  /// Discards whatever was not committed.
+  ~OutputSet();
+
+  /// Starts an output. `path` "-" is stdout. A symlink is followed; an existing file keeps its permissions.
+  Result<OutputFile*> open(const std::string& path);
+  /// Completes all outputs: the direct ones are copied, then the others renamed, in the order of open(). On an error
+  /// nothing further is renamed.
+  Status commit();
+
+ private:
+  std::vector<std::unique_ptr<OutputFile>> files_;
+};
+
+/// Removes every temporary file of the process and keeps any commit from going on: for a process about to be ended
+/// by a signal. Never returns to a state in which outputs can be written.
+void abandonOutputs();
+
+/// Whether writing to `a` and to `b` would write to one file; either may not exist yet. "-" is stdout.
+bool isSameOutput(const std::string& a, const std::string& b);
+
+/// Whether `path` is stdout, or exists and is neither a regular file nor a folder: written directly, with no folder
+/// of its own that further files could stand in.
+bool isDirectOutput(const std::string& path);
+
+}  // namespace dtypemut

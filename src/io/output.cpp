@@ -1,0 +1,217 @@
+#include "dtypemut/io/output.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <random>
+#include <set>
+#include <utility>
+
+namespace dtypemut {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kBufferSize = std::size_t{256} << 10;
+constexpr int kMaxSymlinks = 40;
+
+/// The temporary files that exist now. Process-wide, since a signal ends the process as a whole; a commit holds the
+/// lock, so that a signal sees it done or not begun.
+struct TemporaryFiles {
+  std::mutex mutex;
+  std::set<fs::path> paths;
+};
+
+TemporaryFiles& temporaryFiles() {
+  static TemporaryFiles files;
+  return files;
+}
+
+std::string errnoText(int error) { return std::strerror(error); }  // NOLINT(concurrency-mt-unsafe): glibc's is safe
+
+/// Follows symlinks by hand, since the last one may lead to a file that does not exist yet.
+fs::path followSymlinks(fs::path path) {
+  std::error_code ignored;
+  for (int i = 0; i < kMaxSymlinks && fs::is_symlink(fs::symlink_status(path, ignored)); ++i) {
+    const fs::path next = fs::read_symlink(path, ignored);
+    if (next.empty()) break;
+    path = next.is_absolute() ? next : path.parent_path() / next;
+  }
+  return path;
+}
+
+fs::path folderOf(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+
+int openUniqueFile(const fs::path& folder, fs::path& name) {
+  std::random_device random;
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), ".dtypemut-%08x%08x.tmp", random(), random());
+    name = folder / text.data();
+    const int descriptor = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0 || errno != EEXIST) return descriptor;
+  }
+  return -1;
+}
+
+/// A file without a name that holds a direct output until everything else has succeeded.
+int openSpool() {
+  std::error_code ignored;
+  const fs::path folder = fs::temp_directory_path(ignored);
+  const int descriptor = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (descriptor >= 0) return descriptor;
+  fs::path name;
+  const int named = openUniqueFile(folder, name);
+  if (named >= 0) ::unlink(name.c_str());
+  return named;
+}
+
+bool writeAll(int descriptor, const char* data, std::size_t size) {
+  while (size > 0) {
+    const ssize_t written = ::write(descriptor, data, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    data += written;
+    size -= static_cast<std::size_t>(written);
+  }
+  return true;
+}
+
+/// Copies all of `from` to `to`; an errno, or 0.
+int copyAll(int from, int to) {
+  if (::lseek(from, 0, SEEK_SET) != 0) return errno;
+  std::string buffer(kBufferSize, '\0');
+  for (;;) {
+    const ssize_t count = ::read(from, buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return errno;
+    if (count == 0) return 0;
+    if (!writeAll(to, buffer.data(), static_cast<std::size_t>(count))) return errno;
+  }
+}
+
+}  // namespace
+
+OutputFile::~OutputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void OutputFile::writeThrough(const char* data, std::size_t size) {
+  if (ok() && !writeAll(descriptor_, data, size)) error_ = errnoText(errno);
+}
+
+void OutputFile::write(std::string_view text) {
+  if (buffer_.size() + text.size() > kBufferSize) {
+    writeThrough(buffer_.data(), buffer_.size());
+    buffer_.clear();
+    if (text.size() >= kBufferSize) return writeThrough(text.data(), text.size());
+  }
+  buffer_ += text;
+}
+
+void OutputFile::write(std::span<const std::byte> bytes) {
+  write(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
+Status OutputFile::flush() {
+  writeThrough(buffer_.data(), buffer_.size());
+  buffer_.clear();
+  if (!ok()) return fileError(path_, "cannot write: " + error_);
+  return Done{};
+}
+
+OutputSet::OutputSet() = default;
+
+OutputSet::~OutputSet() {
+  const std::lock_guard lock(temporaryFiles().mutex);
+  for (const auto& file : files_) {
+    if (temporaryFiles().paths.erase(file->temporary_) != 0) ::unlink(file->temporary_.c_str());
+  }
+}
+
+Result<OutputFile*> OutputSet::open(const std::string& path) {
+  std::unique_ptr<OutputFile> file(new OutputFile);
+  file->path_ = path;
+  const auto failed = [&](int error) { return fileError(path, "cannot write: " + errnoText(error)); };
+  if (path != "-") {
+    file->target_ = followSymlinks(path);
+    struct stat found {};
+    const bool exists = ::stat(path.c_str(), &found) == 0;
+    if (!exists && errno != ENOENT) return failed(errno);
+    if (exists && S_ISDIR(found.st_mode)) return failed(EISDIR);
+    if (exists && ::access(path.c_str(), W_OK) != 0) return failed(errno);
+    if (!exists || S_ISREG(found.st_mode)) {
+      const std::lock_guard lock(temporaryFiles().mutex);
+      file->descriptor_ = openUniqueFile(folderOf(file->target_), file->temporary_);
+      if (file->descriptor_ < 0) return failed(errno);
+      temporaryFiles().paths.insert(file->temporary_);
+      if (exists) ::fchmod(file->descriptor_, found.st_mode & 07777);
+    }
+  }
+  if (file->descriptor_ < 0) file->descriptor_ = openSpool();
+  if (file->descriptor_ < 0) return failed(errno);
+  files_.push_back(std::move(file));
+  return files_.back().get();
+}
+
+Status OutputSet::commit() {
+  for (const auto& file : files_)
+    if (Status flushed = file->flush(); !flushed) return flushed;
+  for (const auto& file : files_) {
+    if (!file->temporary_.empty()) continue;
+    const bool isStdout = file->target_.empty();
+    const int target = isStdout ? STDOUT_FILENO : ::open(file->target_.c_str(), O_WRONLY | O_CLOEXEC);
+    int error = target < 0 ? errno : copyAll(file->descriptor_, target);
+    if (!isStdout && target >= 0 && ::close(target) != 0 && error == 0) error = errno;
+    if (error != 0) return fileError(isStdout ? "<stdout>" : file->path_, "cannot write: " + errnoText(error));
+  }
+  const std::lock_guard lock(temporaryFiles().mutex);
+  for (const auto& file : files_) {
+    if (file->temporary_.empty()) continue;
+    const int descriptor = std::exchange(file->descriptor_, -1);
+    int error = ::close(descriptor) != 0 ? errno : 0;
+    if (error == 0 && ::rename(file->temporary_.c_str(), file->target_.c_str()) != 0) error = errno;
+    if (error != 0) return fileError(file->path_, "cannot write: " + errnoText(error));
+    temporaryFiles().paths.erase(file->temporary_);
+  }
+  files_.clear();
+  return Done{};
+}
+
+void abandonOutputs() {
+  temporaryFiles().mutex.lock();
+  for (const fs::path& path : temporaryFiles().paths) ::unlink(path.c_str());
+  temporaryFiles().paths.clear();
+}
+
+bool isSameOutput(const std::string& a, const std::string& b) {
+  const auto statOf = [](const std::string& path, struct stat& found) {
+    return (path == "-" ? ::fstat(STDOUT_FILENO, &found) : ::stat(path.c_str(), &found)) == 0;
+  };
+  struct stat statA {};
+  struct stat statB {};
+  const bool existsA = statOf(a, statA);
+  const bool existsB = statOf(b, statB);
+  if (existsA && existsB) return statA.st_dev == statB.st_dev && statA.st_ino == statB.st_ino;
+  if (existsA != existsB) return false;
+  std::error_code ignored;
+  const fs::path targetA = followSymlinks(a);
+  const fs::path targetB = followSymlinks(b);
+  return targetA.filename() == targetB.filename() &&
+         fs::weakly_canonical(folderOf(targetA), ignored) == fs::weakly_canonical(folderOf(targetB), ignored);
+}
+
+bool isDirectOutput(const std::string& path) {
+  if (path == "-") return true;
+  struct stat found {};
+  return ::stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);
+}
+
+}  // namespace dtypemut
