@@ -4,47 +4,19 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
-#include <stdexcept>
 #include <string_view>
+
+#include "files.h"
 
 namespace fs = std::filesystem;
 
 namespace dtypemut::golden {
 namespace {
 
-/// A folder that lives as long as this object.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string name = (fs::temp_directory_path() / "dtypemut-golden-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
-    path_ = name;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
-std::string readFile(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw std::runtime_error("cannot read " + path.string());
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 void writeFiles(const fs::path& folder, const Files& files) {
   for (const auto& [name, bytes] : files) {
     fs::create_directories((folder / name).parent_path());
-    if (!(std::ofstream(folder / name, std::ios::binary) << bytes << std::flush))
-      throw std::runtime_error("cannot write " + (folder / name).string());
+    writeFile((folder / name).string(), bytes);
   }
 }
 
@@ -81,28 +53,30 @@ Files readFiles(const fs::path& folder) {
   Files files;
   if (!fs::exists(folder)) return files;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder))
-    if (entry.is_regular_file()) files[fs::relative(entry.path(), folder).generic_string()] = readFile(entry.path());
+    if (entry.is_regular_file())
+      files[fs::relative(entry.path(), folder).generic_string()] = readFile(entry.path().string());
   return files;
 }
 
 Files runCase(const fs::path& folder) {
   const ScratchFolder scratch;
   const Files inputs = inputsOf(folder);
-  fs::create_directory(scratch.path() / "case");
-  writeFiles(scratch.path() / "case", inputs);
-  fs::copy_file(folder / "cmd", scratch.path() / "cmd");
+  const std::string workingFolder = scratch / "case";
+  fs::create_directory(workingFolder);
+  writeFiles(workingFolder, inputs);
+  fs::copy_file(folder / "cmd", scratch / "cmd");
 
   const std::string commandFolder = fs::path(DTYPEMUT_COMMAND).parent_path().string();
-  const int status = std::system(("cd '" + (scratch.path() / "case").string() + "' && PATH='" + commandFolder +
+  const int status = std::system(("cd '" + workingFolder + "' && PATH='" + commandFolder +
                                   "':\"$PATH\" /bin/sh ../cmd </dev/null >../stdout 2>../stderr")
                                      .c_str());
 
-  Files found = readFiles(scratch.path() / "case");
+  Files found = readFiles(workingFolder);
   for (const auto& [name, bytes] : inputs)
     if (found.contains(name) && found[name] == bytes) found.erase(name);
   found["exit"] = (WIFEXITED(status) ? std::to_string(WEXITSTATUS(status)) : "killed") + "\n";
   for (const char* stream : {"stdout", "stderr"})
-    if (std::string text = readFile(scratch.path() / stream); !text.empty()) found[stream] = std::move(text);
+    if (std::string text = readFile(scratch / stream); !text.empty()) found[stream] = std::move(text);
   return found;
 }
 
@@ -110,7 +84,7 @@ std::vector<std::string> checkCase(const fs::path& folder, bool regenerate) {
   if (!fs::exists(folder / "cmd")) return {"no cmd: no test uses this"};
   std::vector<std::string> faults;
   const Files inputs = inputsOf(folder);
-  const std::string cmd = readFile(folder / "cmd");
+  const std::string cmd = readFile((folder / "cmd").string());
   for (const auto& [name, bytes] : inputs)
     if (!isNamed(name, inputs, cmd)) faults.push_back(name + ": neither cmd nor another input names this file");
 

@@ -1,11 +1,11 @@
 #include "golden.h"
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <set>
+
+#include "files.h"
 
 namespace fs = std::filesystem;
 using namespace dtypemut;
@@ -18,16 +18,12 @@ const std::set<std::string> kReadElsewhere = {"cast/decode_tables.json", "cast/e
 /// A case folder in the making, for the tests of the harness itself.
 class Case {
  public:
-  explicit Case(const std::string& cmd) {
-    fs::remove_all(folder);
-    write("cmd", cmd);
-  }
-  ~Case() { fs::remove_all(folder); }
-  void write(const std::string& name, const std::string& text) const {
-    fs::create_directories((folder / name).parent_path());
-    std::ofstream(folder / name) << text;
-  }
-  const fs::path folder = fs::temp_directory_path() / ("dtypemut-golden-test-" + std::to_string(getpid()));
+  explicit Case(const std::string& cmd) { write("cmd", cmd); }
+  void write(const std::string& name, const std::string& text) const { writeFile(scratch_ / name, text); }
+  fs::path folder() const { return scratch_.path(); }
+
+ private:
+  ScratchFolder scratch_;
 };
 
 using Faults = std::vector<std::string>;
@@ -50,16 +46,16 @@ TEST_CASE("every case under testdata does what it did when it was recorded") {
 TEST_CASE("a recorded case passes until the command does something else") {
   const Case example("cat in.txt; echo oops >&2; cat in.txt >out.txt; exit 3");
   example.write("in.txt", "one\ntwo\n");
-  CHECK(golden::checkCase(example.folder, true) == Faults{});
-  CHECK(golden::readFiles(example.folder / "expected") ==
+  CHECK(golden::checkCase(example.folder(), true) == Faults{});
+  CHECK(golden::readFiles(example.folder() / "expected") ==
         golden::Files{{"exit", "3\n"}, {"out.txt", "one\ntwo\n"}, {"stderr", "oops\n"}, {"stdout", "one\ntwo\n"}});
-  CHECK(golden::checkCase(example.folder, false) == Faults{});
+  CHECK(golden::checkCase(example.folder(), false) == Faults{});
 
   example.write("in.txt", "one\nthree\n");
-  CHECK(golden::checkCase(example.folder, false) ==
+  CHECK(golden::checkCase(example.folder(), false) ==
         Faults{"out.txt:2: expected 'two', found 'three'", "stdout:2: expected 'two', found 'three'"});
   example.write("cmd", "cat in.txt >&2; mkdir -p a; echo 1 >a/b");
-  CHECK(golden::checkCase(example.folder, false) ==
+  CHECK(golden::checkCase(example.folder(), false) ==
         Faults{"exit:1: expected '3', found '0'", "out.txt: expected, but not there",
                "stderr:1: expected 'oops', found 'one'", "stdout: expected, but not there",
                "a/b: not expected, begins with '1'"});
@@ -69,8 +65,8 @@ TEST_CASE("a changed input counts as an output, an untouched one does not") {
   const Case example("echo 2 >>changed; cat kept >/dev/null");
   example.write("changed", "1\n");
   example.write("kept", "1\n");
-  CHECK(golden::checkCase(example.folder, true) == Faults{});
-  CHECK(golden::readFiles(example.folder / "expected") == golden::Files{{"changed", "1\n2\n"}, {"exit", "0\n"}});
+  CHECK(golden::checkCase(example.folder(), true) == Faults{});
+  CHECK(golden::readFiles(example.folder() / "expected") == golden::Files{{"changed", "1\n2\n"}, {"exit", "0\n"}});
 }
 
 TEST_CASE("what no test uses is reported") {
@@ -78,7 +74,8 @@ TEST_CASE("what no test uses is reported") {
   example.write("graph.json", "{\"file\": \"w.bin\"}");
   example.write("w.bin", "");
   example.write("stray.txt", "");
-  CHECK(golden::checkCase(example.folder, true) == Faults{"stray.txt: neither cmd nor another input names this file"});
-  fs::remove(example.folder / "cmd");
-  CHECK(golden::checkCase(example.folder, true) == Faults{"no cmd: no test uses this"});
+  CHECK(golden::checkCase(example.folder(), true) ==
+        Faults{"stray.txt: neither cmd nor another input names this file"});
+  fs::remove(example.folder() / "cmd");
+  CHECK(golden::checkCase(example.folder(), true) == Faults{"no cmd: no test uses this"});
 }
