@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "dtypemut/cast/cast.h"
+#include "dtypemut/cast/stream.h"
 #include "dtypemut/commands/verify.h"
 #include "dtypemut/diag/diagnostic.h"
 #include "dtypemut/passes/propagate.h"
@@ -20,7 +20,7 @@ struct RunOptions {
   PropagateOptions propagate;
   bool mutateMultiUsers = false;
   bool keepDeadWeights = false;
-  CastOptions cast;
+  StreamOptions cast;
   bool quiet = false;
 };
 
