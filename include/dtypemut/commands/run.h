@@ -11,12 +11,18 @@
 
 namespace dtypemut {
 
+enum class Policy : std::uint8_t {
+  kEdge,   ///< edge by edge, as the source document has it (spec 5)
+  kJoint,  ///< for all values at once (spec 10)
+};
+
 struct RunOptions {
   std::string input;                                       ///< "-" is stdin
   std::string output = "-";                                ///< "-" is stdout
   std::string stats;                                       ///< empty: none
   std::string weights;                                     ///< empty: see spec 6
   Target target = dtypemut::target(Architecture::kTonga);  ///< enableDmaCast as overridden
+  Policy policy = Policy::kEdge;
   PropagateOptions propagate;
   bool mutateMultiUsers = false;
   bool keepDeadWeights = false;
