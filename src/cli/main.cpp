@@ -1,6 +1,7 @@
 #include <csignal>
 #include <exception>
 #include <iostream>
+#include <memory>
 
 #include "command.h"
 
@@ -13,6 +14,22 @@ constexpr const char* kExamples =
     "  dtypemut verify graph.json --target trn2\n"
     "  dtypemut decode 0x6\n";
 
+class ExamplesFirst : public CLI::Formatter {
+ public:
+  explicit ExamplesFirst(std::string examples) : examples_(std::move(examples)) {}
+  std::string make_description(const CLI::App* app) const override {
+    return examples_ + "\n" + CLI::Formatter::make_description(app);
+  }
+  /// Without the list of what an option excludes, which would be most of the text.
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string text = CLI::Formatter::make_option_opts(option);
+    return text.substr(0, text.find(" Excludes:"));
+  }
+
+ private:
+  std::string examples_;
+};
+
 int main(int argc, char** argv) {
   // A reader that goes away makes a write fail, which is reported as exit status 3; it must not kill the process.
   std::signal(SIGPIPE, SIG_IGN);
@@ -21,6 +38,7 @@ int main(int argc, char** argv) {
   app.name("dtypemut");
   app.require_subcommand(1);
   ExitCode exitCode = ExitCode::kDone;
+  addDecodeCommand(app, exitCode);
   addTargetsCommand(app, exitCode);
   try {
     app.parse(argc, argv);
@@ -36,6 +54,11 @@ int main(int argc, char** argv) {
 }
 
 }  // namespace
+
+void leadWithExamples(CLI::App& command, std::string examples) {
+  command.formatter(std::make_shared<ExamplesFirst>(std::move(examples)));
+}
+
 }  // namespace dtypemut::cli
 
 int main(int argc, char** argv) { return dtypemut::cli::main(argc, argv); }
