@@ -38,6 +38,8 @@ int main(int argc, char** argv) {
   app.name("dtypemut");
   app.require_subcommand(1);
   ExitCode exitCode = ExitCode::kDone;
+  addRunCommand(app, exitCode);
+  addVerifyCommand(app, exitCode);
   addDecodeCommand(app, exitCode);
   addTargetsCommand(app, exitCode);
   try {

@@ -102,6 +102,11 @@ void Graph::mutateDstTy(InstructionId id, Dtype dtype) {
   if (instruction(id).hasDst()) mutateTensorTy(instruction(id).dst, dtype);
 }
 
+void Graph::mutateTensorTy(TensorId id, Dtype dtype) {
+  if (std::exchange(lastRetype_, dtype) != dtype) ++retypeEpoch_;
+  tensor(id).dtype = dtype;
+}
+
 TensorId Graph::clone(TensorId original, std::string name, Dtype dtype) {
   const TensorId id{tensorCount()};
   Tensor copy = tensor(original);

@@ -91,7 +91,7 @@ class Verifier {
 
   /// Operands not mixed; with a target, each of a legal dtype.
   void checkMatmul(const Instruction& instruction) {
-    if (hasMixedOperands(graph_, instruction, [&](const Operand& operand) { return graph_.dtype(operand); })) {
+    if (hasMixedOperands(graph_, instruction, [&](OperandId id) { return graph_.dtype(graph_.operand(id)); })) {
       std::string found;
       for (const Operand& operand : graph_.operands(instruction)) {
         if (operand.isImmediate()) continue;

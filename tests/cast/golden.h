@@ -5,11 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
-#include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -17,12 +13,6 @@
 #include "dtypemut/cast/small_float.h"
 
 namespace dtypemut::golden {
-
-inline std::string readText(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw std::runtime_error("cannot read " + path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 /// The dtype that casts to a golden format; float4 comes four to a container.
 inline Dtype dtypeOf(const std::string& format) {

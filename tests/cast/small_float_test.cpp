@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "cast/golden.h"
+#include "files.h"
 
 using namespace dtypemut;
 
@@ -25,7 +26,7 @@ constexpr NamedFormat kFormats[] = {
 };
 
 nlohmann::json decodeTables() {
-  return nlohmann::json::parse(golden::readText(DTYPEMUT_TESTDATA "/cast/decode_tables.json"));
+  return nlohmann::json::parse(readFile(DTYPEMUT_TESTDATA "/cast/decode_tables.json"));
 }
 
 float decodeCode(const std::string& format, std::uint8_t code) {
@@ -50,7 +51,7 @@ TEST_CASE("the codes of a format agree with its widths") {
 }
 
 TEST_CASE("golden single conversions") {
-  std::istringstream lines(golden::readText(DTYPEMUT_TESTDATA "/cast/encode_cases.csv"));
+  std::istringstream lines(readFile(DTYPEMUT_TESTDATA "/cast/encode_cases.csv"));
   std::string line;
   std::getline(lines, line);
   std::size_t count = 0;

@@ -195,7 +195,9 @@ class Graph {
   std::uint64_t allocateId() { return nextId_++; }
   /// Retypes an instruction's result and, when it has one, its dst tensor.
   void mutateDstTy(InstructionId id, Dtype dtype);
-  void mutateTensorTy(TensorId id, Dtype dtype) { tensor(id).dtype = dtype; }
+  void mutateTensorTy(TensorId id, Dtype dtype);
+  /// Changes whenever a retype goes to another dtype than the one before it.
+  std::uint64_t retypeEpoch() const { return retypeEpoch_; }
   /// Adds a tensor like `original` but for name and dtype, read by nothing.
   TensorId clone(TensorId original, std::string name, Dtype dtype);
   /// Lets an operand read another tensor.
@@ -216,6 +218,8 @@ class Graph {
   NameIndex instructionNames_;
   std::uint32_t documentTensorCount_ = 0;
   std::uint64_t nextId_ = 0;
+  std::uint64_t retypeEpoch_ = 0;
+  Dtype lastRetype_ = Dtype::kNone;
 };
 
 }  // namespace dtypemut

@@ -12,15 +12,15 @@ namespace dtypemut {
 Diagnostics verify(const Graph& graph, const Target* target);
 
 /// Whether a matmul's tensor and instruction operands are mixed: some in full precision and some not (spec 5).
-/// `dtypeOf` gives an operand's dtype, so that a retype can be tried out.
+/// `dtypeOf` gives the dtype of an OperandId, so that a retype can be tried out.
 template <typename DtypeOf>
 bool hasMixedOperands(const Graph& graph, const Instruction& matmul, DtypeOf&& dtypeOf) {
   bool hasFull = false;
   bool hasNarrow = false;
-  for (const Operand& operand : graph.operands(matmul)) {
-    const Dtype dtype = operand.isImmediate() ? Dtype::kNone : dtypeOf(operand);
-    if (dtype == Dtype::kNone) continue;
-    (isFullPrecision(dtype) ? hasFull : hasNarrow) = true;
+  for (std::uint32_t i = 0; i < matmul.operandCount; ++i) {
+    const OperandId id = graph.operandId(matmul, i);
+    const Dtype dtype = graph.operand(id).isImmediate() ? Dtype::kNone : dtypeOf(id);
+    if (dtype != Dtype::kNone) (isFullPrecision(dtype) ? hasFull : hasNarrow) = true;
   }
   return hasFull && hasNarrow;
 }
