@@ -1,3 +1,6 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <exception>
 #include <iostream>
@@ -30,7 +33,16 @@ class ExamplesFirst : public CLI::Formatter {
   std::string examples_;
 };
 
+/// Takes the place of standard streams that are closed, before a file that is opened later does: reading and writing
+/// such a stream has to fail.
+void holdClosedStreams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(stream, F_GETFD) < 0)
+      static_cast<void>(::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+}
+
 int main(int argc, char** argv) {
+  holdClosedStreams();
   // A reader that goes away makes a write fail, which is reported as exit status 3; it must not kill the process.
   std::signal(SIGPIPE, SIG_IGN);
 
