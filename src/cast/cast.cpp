@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "dtypemut/cast/small_float.h"
 #include "kernels.h"
 #include "little_endian.h"
 
@@ -16,6 +17,9 @@ namespace {
 /// Values decoded at a time on the way between two dtypes: what stays in the first-level cache.
 constexpr std::size_t kBlockValues = 2048;
 constexpr std::size_t kFloatBytes = 4;
+static_assert(kBlockValues % 4 == 0 && kBlockValues <= kMaxAuditedValues, "a block holds whole packed elements");
+
+struct alignas(64) Block : std::array<std::byte, kBlockValues * kFloatBytes> {};
 
 std::size_t exactByteCount(Dtype dtype, std::size_t values) {
   return values / dtypeInfo(dtype).valuesPerContainer * containerBytes(dtype);
@@ -78,13 +82,30 @@ void castBytes(Dtype from, std::span<const std::byte> in, Dtype to, std::span<st
   if (from == Dtype::kFloat32) return target.encode(in.data(), out.data(), values, options);
   if (to == Dtype::kFloat32) return source.decode(in.data(), out.data(), values);
 
-  static_assert(kBlockValues % 4 == 0, "a block holds whole packed elements");
-  alignas(64) std::array<std::byte, kBlockValues * kFloatBytes> floats;
+  Block floats;
   for (std::size_t done = 0; done < values; done += kBlockValues) {
     const std::size_t count = std::min(kBlockValues, values - done);
     source.decode(in.data() + exactByteCount(from, done), floats.data(), count);
     target.encode(floats.data(), out.data() + exactByteCount(to, done), count, options);
   }
+}
+
+void castBytes(Dtype from, std::span<const std::byte> in, Dtype to, std::span<std::byte> out,
+               const CastOptions& options, Audit& audit) {
+  const std::size_t values = exactValueCount(from, in.size());
+  const CastKernels& source = castKernels(from);
+  // A result that is the input decodes to what the input decodes to: nothing is left to look at but that.
+  const CastKernels& target = castKernels(from == to ? Dtype::kFloat32 : to);
+  Block floats;
+  Block unused;
+  for (std::size_t done = 0; done < values; done += kBlockValues) {
+    const std::size_t count = std::min(kBlockValues, values - done);
+    const std::byte* input = in.data() + exactByteCount(from, done);
+    std::byte* output = from == to ? unused.data() : out.data() + exactByteCount(to, done);
+    if (from != Dtype::kFloat32) source.decode(input, floats.data(), count);
+    target.encodeAudited(from == Dtype::kFloat32 ? input : floats.data(), output, count, options, audit);
+  }
+  if (from == to) castBytes(from, in, to, out, options);
 }
 
 void decodeValues(Dtype from, std::span<const std::byte> in, std::span<std::uint32_t> bits) {
@@ -118,7 +139,8 @@ bool encodeElement(std::uint32_t bits, Dtype dtype, std::byte* element, const Ca
   const std::array<std::uint32_t, 4> values{bits, bits, bits, bits};
   encodeValues(std::span(values).first(dtypeInfo(dtype).valuesPerContainer), dtype, {element, containerBytes(dtype)},
                options);
-  return castKernels(dtype).overflows(bits);
+  const std::uint32_t magnitude = bits & kFloat32Magnitude;
+  return magnitude < kFloat32Infinity && magnitude >= castKernels(dtype).firstOverflow[bits >> 31];
 }
 
 }  // namespace dtypemut

@@ -1,5 +1,7 @@
 #include "kernels.h"
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "codecs.h"
@@ -32,6 +34,68 @@ void store(std::byte* to, T value) {
 
 constexpr std::size_t kFloatBytes = 4;
 
+/// The smallest magnitude that overflows. Codec::overflows must be monotonous.
+template <typename Codec>
+constexpr std::uint32_t firstOverflow(std::uint32_t sign) {
+  std::uint32_t begin = 0;
+  std::uint32_t end = kFloat32Infinity;
+  while (begin < end) {
+    const std::uint32_t middle = begin + (end - begin) / 2;
+    if (Codec::overflows(sign | middle))
+      end = middle;
+    else
+      begin = middle + 1;
+  }
+  return begin;
+}
+
+template <typename Codec>
+constexpr std::uint32_t kFirstOverflow[2] = {firstOverflow<Codec>(0), firstOverflow<Codec>(1u << 31)};
+
+/// An Audit in the making, in a form that vectorises: counters of 32 bits, and maxima of the bit patterns of floats
+/// that are not negative, which order as the floats do.
+template <typename Codec>
+struct Tally {
+  std::uint32_t nan = 0;
+  std::uint32_t inf = 0;
+  std::uint32_t overflow = 0;
+  std::uint32_t underflow = 0;
+  std::uint32_t maxAbsError = 0;
+  std::uint32_t maxRelError = 0;
+
+  void add(std::uint32_t input, std::uint32_t result) {
+    constexpr std::uint32_t kFirst = kFirstOverflow<Codec>[0];
+    constexpr std::uint32_t kFirstNegative = kFirstOverflow<Codec>[1];
+    const std::uint32_t magnitude = input & kFloat32Magnitude;
+    const std::uint32_t first = kFirst == kFirstNegative || input >> 31 == 0 ? kFirst : kFirstNegative;
+    const bool isFinite = magnitude < kFloat32Infinity;
+    const bool fits = magnitude < first;  // then it is finite
+    const bool vanishes = fits & (magnitude != 0) & ((result & kFloat32Magnitude) == 0);
+    nan += magnitude > kFloat32Infinity;
+    inf += magnitude == kFloat32Infinity;
+    overflow += isFinite & !fits;
+    underflow += vanishes;
+
+    // What does not count is computed all the same, and dropped.
+    const float error = std::bit_cast<float>(result) - std::bit_cast<float>(input);
+    const std::uint32_t absolute = std::bit_cast<std::uint32_t>(error) & kFloat32Magnitude;
+    const std::uint32_t relative =
+        std::bit_cast<std::uint32_t>(std::bit_cast<float>(absolute) / std::bit_cast<float>(magnitude));
+    maxAbsError = std::max(maxAbsError, fits ? absolute : 0);
+    maxRelError = std::max(maxRelError, fits & (magnitude != 0) & !vanishes ? relative : 0);
+  }
+
+  void addTo(Audit& audit, std::size_t values) const {
+    audit += {.elements = values,
+              .nan = nan,
+              .inf = inf,
+              .overflow = overflow,
+              .underflow = underflow,
+              .maxAbsError = std::bit_cast<float>(maxAbsError),
+              .maxRelError = std::bit_cast<float>(maxRelError)};
+  }
+};
+
 /// One value per element.
 template <typename Codec>
 struct Plain {
@@ -48,6 +112,19 @@ struct Plain {
     const SpecialCodes specials = Codec::specials(options.saturate, options.nanSuppress);
     for (std::size_t i = 0; i < values; ++i)
       store(elements + i * sizeof(Element), Codec::encode(load<std::uint32_t>(floats + i * kFloatBytes), specials));
+  }
+
+  DTYPEMUT_KERNEL static void encodeAudited(const std::byte* __restrict floats, std::byte* __restrict elements,
+                                            std::size_t values, const CastOptions& options, Audit& audit) {
+    const SpecialCodes specials = Codec::specials(options.saturate, options.nanSuppress);
+    Tally<Codec> tally;
+    for (std::size_t i = 0; i < values; ++i) {
+      const std::uint32_t bits = load<std::uint32_t>(floats + i * kFloatBytes);
+      const Element element = Codec::encode(bits, specials);
+      store(elements + i * sizeof(Element), element);
+      tally.add(bits, Codec::decode(element));
+    }
+    tally.addTo(audit, values);
   }
 };
 
@@ -72,15 +149,31 @@ struct Nibbles {
       store(elements + i, static_cast<std::uint8_t>(low | high << 4));
     }
   }
+
+  DTYPEMUT_KERNEL static void encodeAudited(const std::byte* __restrict floats, std::byte* __restrict elements,
+                                            std::size_t values, const CastOptions&, Audit& audit) {
+    const SpecialCodes specials = Codec::specials(true, false);
+    Tally<Codec> tally;
+    for (std::size_t i = 0; i < values / 2; ++i) {
+      const std::uint32_t lowBits = load<std::uint32_t>(floats + 2 * i * kFloatBytes);
+      const std::uint32_t highBits = load<std::uint32_t>(floats + (2 * i + 1) * kFloatBytes);
+      const std::uint8_t low = Codec::encode(lowBits, specials);
+      const std::uint8_t high = Codec::encode(highBits, specials);
+      store(elements + i, static_cast<std::uint8_t>(low | high << 4));
+      tally.add(lowBits, Codec::decode(low));
+      tally.add(highBits, Codec::decode(high));
+    }
+    tally.addTo(audit, values);
+  }
 };
 
-template <typename Codec>
-bool overflows(std::uint32_t bits) {
-  return (bits & kFloat32Magnitude) < kFloat32Infinity && Codec::overflows(bits);
-}
-
 template <typename Codec, template <typename> typename Loops = Plain>
-constexpr CastKernels kKernelsOf = {Loops<Codec>::decode, Loops<Codec>::encode, overflows<Codec>};
+constexpr CastKernels kKernelsOf = {
+    Loops<Codec>::decode,
+    Loops<Codec>::encode,
+    Loops<Codec>::encodeAudited,
+    {kFirstOverflow<Codec>[0], kFirstOverflow<Codec>[1]},
+};
 
 template <SmallFloatFormat kFormat>
 constexpr const CastKernels& kFloatKernels = kKernelsOf<SmallFloat<kFormat>>;

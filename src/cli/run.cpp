@@ -43,6 +43,8 @@ RunOptions complete(const Arguments& arguments) {
                                               std::string(dtypeName(dtype)) + "; possible are " +
                                               options.target.requestableDtypes().toString());
   options.propagate.from.erase(dtype);
+  if (options.propagate.foldIndirect && options.policy != Policy::kJoint)
+    throw CLI::ValidationError("--fold-indirect", "needs --policy joint");
   if (arguments.enableDmaCast) options.target.enableDmaCast = true;
   if (arguments.disableDmaCast) options.target.enableDmaCast = false;
   return options;
@@ -70,6 +72,16 @@ void addRunCommand(CLI::App& app, ExitCode& exitCode) {
           },
           "Which ops ask for the dtype: all (default), matmult, none")
       ->type_name("OPS");
+  command
+      .add_option_function<std::string>(
+          "--policy",
+          [&options](const std::string& text) {
+            options.policy = parseChoice("--policy", text, {"edge", "joint"}) == 0 ? Policy::kEdge : Policy::kJoint;
+          },
+          "Decide edge by edge (default), or jointly: the largest set of values that can be narrow together")
+      ->type_name("POLICY");
+  command.add_flag("--fold-indirect", options.propagate.foldIndirect,
+                   "Fold the casts of tables that NeuronIndirectLoad reads; needs --policy joint");
   command.add_flag("--mutate-multi-users", options.mutateMultiUsers, "Retype producers with several users (gate 7)");
   CLI::Option* enable =
       command.add_flag("--enable-dma-cast", arguments->enableDmaCast, "Let the DMA cast, whatever the target");

@@ -6,6 +6,7 @@
 #include "dtypemut/io/ir_writer.h"
 #include "dtypemut/io/output.h"
 #include "dtypemut/ir/verify.h"
+#include "dtypemut/passes/joint.h"
 #include "dtypemut/report/run_report.h"
 
 namespace dtypemut {
@@ -133,7 +134,8 @@ ExitCode run(const RunOptions& options, const LogLine& log) {
   RunReport runReport{.input = options.input, .target = options.target, .dtype = options.propagate.dtype};
   runReport.constBytesBefore = constBytes(graph);
   DTypeMutator mutator(options.mutateMultiUsers, graph, options.target);
-  propagate(mutator, options.propagate, [&](const Decision& decision) { runReport.decisions.add(decision); });
+  const auto policy = options.policy == Policy::kJoint ? propagateJointly : propagate;
+  policy(mutator, options.propagate, [&](const Decision& decision) { runReport.decisions.add(decision); });
   runReport.statistics = mutator.statistics();
   runReport.constBytesAfter = constBytes(graph);
   runReport.redundantCasts = redundantCasts(graph);

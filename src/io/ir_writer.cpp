@@ -1,6 +1,7 @@
 #include "dtypemut/io/ir_writer.h"
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -16,12 +17,43 @@ namespace fs = std::filesystem;
 
 bool isFromFile(const ConstData& data) { return data.form == DataForm::kFile || data.form == DataForm::kSafetensors; }
 
+/// Casts the bytes of the weights that these are clones of, in that order.
+Status castClones(const Graph& graph, Weights& weights, std::span<const TensorId> clones, const StreamOptions& options,
+                  ByteSink& sink) {
+  std::vector<std::unique_ptr<ByteSource>> sources;
+  std::vector<StreamItem> items;
+  for (TensorId id : clones) {
+    const Tensor& clone = graph.tensor(id);
+    const Tensor& weight = graph.tensor(clone.cloneOf);
+    sources.push_back(weights.bytes(weight));
+    items.push_back({.name = weight.name,
+                     .source = sources.back().get(),
+                     .offset = 0,
+                     .bytes = weight.sizeInBytes(),
+                     .from = weight.dtype,
+                     .to = clone.dtype});
+  }
+  return streamCast(items, sink, options);
+}
+
 /// Symlinks resolved, so that ".." leads where it seems to; as it is where that cannot be done.
 fs::path resolved(const fs::path& folder) {
   std::error_code failed;
   const fs::path target = fs::weakly_canonical(folder.empty() ? fs::path(".") : folder, failed);
   return failed ? folder : target;
 }
+
+class OutputSink final : public ByteSink {
+ public:
+  explicit OutputSink(OutputFile& output) : output_(output) {}
+  Status write(std::span<const std::byte> bytes) override {
+    output_.write(bytes);
+    return Done{};
+  }
+
+ private:
+  OutputFile& output_;
+};
 
 /// A value of the document that is replaced: by a text, with the elements of a clone somewhere in it.
 struct Edit {
@@ -182,34 +214,55 @@ std::string Writer::furtherMembers(const ConstData& data) const {
   return members;
 }
 
-Status Writer::writeElements(TensorId id) {
-  const Tensor& clone = graph_.tensor(id);
-  const ConstData& data = graph_.constData(clone);
-  const std::size_t elementBytes = containerBytes(clone.dtype);
-  if (data.form == DataForm::kValues) {
-    std::string_view separator = "[";
-    const ByteSink spell = [&](std::span<const std::byte> bytes) -> Status {
-      for (std::size_t i = 0; i < bytes.size(); i += elementBytes) {
-        output_.write(std::exchange(separator, ", "));
-        output_.write(spellElement(clone.dtype, bytes.data() + i));
-      }
-      return Done{};
-    };
-    if (Status done = weights_.cast(clone, options_.cast, spell); !done) return done;
-    output_.write(std::string_view(clone.elementCount == 0 ? "[]" : "]"));
+/// Takes elements and writes them as `values`.
+class ValuesSink final : public ByteSink {
+ public:
+  ValuesSink(Dtype dtype, OutputFile& output) : dtype_(dtype), output_(output) {}
+  Status write(std::span<const std::byte> bytes) override {
+    for (std::size_t i = 0; i < bytes.size(); i += containerBytes(dtype_)) {
+      output_.write(std::exchange(separator_, ", "));
+      output_.write(spellElement(dtype_, bytes.data() + i));
+    }
     return Done{};
   }
-  std::vector<std::byte> rest;  // pieces are encoded three bytes at a time
-  const ByteSink encode = [&](std::span<const std::byte> bytes) -> Status {
-    rest.insert(rest.end(), bytes.begin(), bytes.end());
-    const std::size_t whole = rest.size() / 3 * 3;
-    output_.write(encodeBase64({rest.data(), whole}));
-    rest.erase(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(whole));
+
+ private:
+  Dtype dtype_;
+  OutputFile& output_;
+  std::string_view separator_ = "";
+};
+
+/// Takes bytes and writes them as base64, in groups of three.
+class Base64Sink final : public ByteSink {
+ public:
+  explicit Base64Sink(OutputFile& output) : output_(output) {}
+  Status write(std::span<const std::byte> bytes) override {
+    rest_.insert(rest_.end(), bytes.begin(), bytes.end());
+    const std::size_t whole = rest_.size() / 3 * 3;
+    output_.write(encodeBase64({rest_.data(), whole}));
+    rest_.erase(rest_.begin(), rest_.begin() + static_cast<std::ptrdiff_t>(whole));
     return Done{};
-  };
+  }
+  void finish() { output_.write(encodeBase64(rest_)); }
+
+ private:
+  OutputFile& output_;
+  std::vector<std::byte> rest_;
+};
+
+Status Writer::writeElements(TensorId id) {
+  const Tensor& clone = graph_.tensor(id);
+  if (graph_.constData(clone).form == DataForm::kValues) {
+    ValuesSink sink(clone.dtype, output_);
+    output_.write(std::string_view("["));
+    if (Status done = castClones(graph_, weights_, std::span(&id, 1), options_.cast, sink); !done) return done;
+    output_.write(std::string_view("]"));
+    return Done{};
+  }
+  Base64Sink sink(output_);
   output_.write(std::string_view("\""));
-  if (Status done = weights_.cast(clone, options_.cast, encode); !done) return done;
-  output_.write(encodeBase64(rest));
+  if (Status done = castClones(graph_, weights_, std::span(&id, 1), options_.cast, sink); !done) return done;
+  sink.finish();
   output_.write(std::string_view("\""));
   return Done{};
 }
@@ -266,7 +319,7 @@ std::vector<TensorId> clonesOfFiles(const Graph& graph) {
   return clones;
 }
 
-Status writeWeights(const Graph& graph, Weights& weights, const CastOptions& options, OutputFile& output) {
+Status writeWeights(const Graph& graph, Weights& weights, const StreamOptions& options, OutputFile& output) {
   const std::vector<TensorId> clones = clonesOfFiles(graph);
   SafetensorsHeader header;
   for (TensorId id : clones) {
@@ -277,13 +330,8 @@ Status writeWeights(const Graph& graph, Weights& weights, const CastOptions& opt
   const Result<std::string> text = writeSafetensorsHeader(header, output.path());
   if (!text) return text.error();
   output.write(*text);
-  for (TensorId id : clones) {
-    const ByteSink sink = [&](std::span<const std::byte> bytes) -> Status {
-      output.write(bytes);
-      return Done{};
-    };
-    if (Status done = weights.cast(graph.tensor(id), options, sink); !done) return done;
-  }
+  OutputSink sink(output);
+  if (Status done = castClones(graph, weights, clones, options, sink); !done) return done;
   return output.flush();
 }
 

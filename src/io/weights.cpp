@@ -11,24 +11,30 @@
 namespace dtypemut {
 namespace {
 
-constexpr std::uint64_t kPieceBytes = std::uint64_t{12} << 20;  // whole elements, and whole groups of base64
-
-/// The diagnostic `fault`, moved to a place in the document and naming its tensor.
-Diagnostic placed(Diagnostic fault, const Tensor& tensor, std::uint64_t offset) {
-  const std::string file = fault.file.empty() ? "" : fault.file + ": ";
-  fault.message = "tensor '" + std::string(tensor.name) + "': " + file + fault.message;
-  fault.offset = offset;
-  return fault;
+/// Faults of a file, moved to where the document names it.
+Diagnostics inDocument(const Diagnostics& faults, std::uint64_t offset) {
+  Diagnostics moved;
+  for (Diagnostic fault : faults) {
+    if (!fault.file.empty()) fault.message = fault.file + ": " + fault.message;
+    fault.file.clear();
+    fault.offset = offset;
+    moved.add(std::move(fault));
+  }
+  return moved;
 }
 
-Diagnostics placed(const Diagnostics& faults, const Tensor& tensor, std::uint64_t offset) {
-  Diagnostics result;
-  for (const Diagnostic& fault : faults) result.add(placed(fault, tensor, offset));
-  return result;
+Diagnostic refused(const Tensor& tensor, std::uint64_t offset, const std::string& message) {
+  return {.message = "tensor '" + std::string(tensor.name) + "': " + message, .offset = offset};
 }
 
-Diagnostic refused(const Tensor& tensor, std::uint64_t offset, std::string message) {
-  return placed(Diagnostic{.message = std::move(message)}, tensor, offset);
+/// Faults of the file that a tensor's data are in.
+Diagnostics ofTensor(const Tensor& tensor, const Diagnostics& faults, std::uint64_t offset) {
+  Diagnostics named;
+  for (Diagnostic fault : inDocument(faults, offset)) {
+    fault.message = "tensor '" + std::string(tensor.name) + "': " + fault.message;
+    named.add(std::move(fault));
+  }
+  return named;
 }
 
 std::string shapeText(std::span<const std::uint64_t> shape) {
@@ -36,6 +42,83 @@ std::string shapeText(std::span<const std::uint64_t> shape) {
   for (std::uint64_t dimension : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(dimension);
   return text + "]";
 }
+
+/// The content of a string of the document; `buffer` holds it where it is spelled with escapes.
+std::string_view stringContent(std::string_view text, std::uint64_t token, std::string& buffer) {
+  const std::string_view spelled = valueAt(text, token);
+  const std::string_view content = spelled.substr(1, spelled.size() - 2);
+  if (content.find('\\') == std::string_view::npos) return content;
+  return buffer = decodeString(spelled);
+}
+
+// ---- where bytes come from; all of it has been checked
+
+class ValuesSource final : public ByteSource {
+ public:
+  ValuesSource(std::string_view text, std::uint64_t token, const Tensor& weight) : bytes_(weight.sizeInBytes()) {
+    std::byte* element = bytes_.data();
+    forEachElement(text, token, [&](std::uint64_t at) {
+      parseElement(valueAt(text, at), weight.dtype, Overflow::kError, element);
+      element += containerBytes(weight.dtype);
+      return true;
+    });
+  }
+  Status read(std::uint64_t offset, std::span<std::byte> out) const override {
+    return MemorySource(bytes_).read(offset, out);
+  }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+/// Decodes what is asked for, so that a large weight is never there as a whole.
+class Base64Source final : public ByteSource {
+ public:
+  Base64Source(std::string_view text, std::uint64_t token) : text_(stringContent(text, token, buffer_)) {}
+  Status read(std::uint64_t offset, std::span<std::byte> out) const override {
+    const std::uint64_t firstGroup = offset / 3;
+    const std::uint64_t lastGroup = (offset + out.size() + 2) / 3;
+    const std::vector<std::byte> bytes = decodeBase64(text_.substr(firstGroup * 4, (lastGroup - firstGroup) * 4));
+    return MemorySource(bytes).read(offset - firstGroup * 3, out);
+  }
+
+ private:
+  std::string buffer_;
+  std::string_view text_;
+};
+
+/// A raw file, opened for each piece: there may be more of them than a process may hold open.
+class FileSource final : public ByteSource {
+ public:
+  FileSource(const ConstData& data, std::string path) : data_(data), path_(std::move(path)) {}
+  Status read(std::uint64_t offset, std::span<std::byte> out) const override {
+    const auto file = InputFile::open(path_);
+    if (!file) return inDocument(file.error(), data_.dataToken);
+    const Status read = file->read(data_.fileOffset + offset, out);
+    if (!read) return inDocument(read.error(), data_.dataToken);
+    return Done{};
+  }
+
+ private:
+  const ConstData& data_;
+  std::string path_;
+};
+
+class SafetensorsSource final : public ByteSource {
+ public:
+  SafetensorsSource(const ConstData& data, const SafetensorsFile& file)
+      : data_(data), file_(file), begin_(file.offset(*file.find(data.entry))) {}
+  Status read(std::uint64_t offset, std::span<std::byte> out) const override {
+    const Status read = file_.file().read(begin_ + offset, out);
+    if (!read) return inDocument(read.error(), data_.dataToken);
+    return Done{};
+  }
+
+ private:
+  const ConstData& data_;
+  const SafetensorsFile& file_;
+  std::uint64_t begin_;
+};
 
 std::string bytesText(std::uint64_t bytes) { return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes"); }
 
@@ -99,7 +182,7 @@ Diagnostics Weights::checkValues(const Tensor& tensor, const ConstData& data) co
 
 Diagnostics Weights::checkBase64Form(const Tensor& tensor, const ConstData& data) const {
   std::string buffer;
-  const Base64Check check = checkBase64(base64Text(data, buffer));
+  const Base64Check check = checkBase64(stringContent(source_.text(), data.valueToken, buffer));
   if (!check.error.empty()) return refused(tensor, data.valueToken, "'base64' is malformed: " + check.error);
   if (check.bytes == tensor.sizeInBytes()) return {};
   return refused(
@@ -109,7 +192,7 @@ Diagnostics Weights::checkBase64Form(const Tensor& tensor, const ConstData& data
 
 Diagnostics Weights::checkFile(const Tensor& tensor, const ConstData& data) const {
   const auto file = InputFile::open(pathOf(data).string());
-  if (!file) return placed(file.error(), tensor, data.dataToken);
+  if (!file) return ofTensor(tensor, file.error(), data.dataToken);
   const std::uint64_t size = file->size();
   if (data.fileOffset <= size && size - data.fileOffset >= tensor.sizeInBytes()) return {};
   return refused(tensor, data.dataToken,
@@ -119,7 +202,7 @@ Diagnostics Weights::checkFile(const Tensor& tensor, const ConstData& data) cons
 
 Diagnostics Weights::checkSafetensors(const Tensor& tensor, const ConstData& data) {
   const Result<SafetensorsFile>& file = safetensors(pathOf(data));
-  if (!file) return placed(file.error(), tensor, data.dataToken);
+  if (!file) return ofTensor(tensor, file.error(), data.dataToken);
   const SafetensorsTensor* entry = file->find(data.entry);
   const std::string what = file->path() + ": tensor '" + std::string(data.entry) + "' ";
   if (entry == nullptr) return refused(tensor, data.dataToken, what + "is not there");
@@ -144,67 +227,21 @@ const Result<SafetensorsFile>& Weights::safetensors(const std::filesystem::path&
   return *file;
 }
 
-std::string_view Weights::base64Text(const ConstData& data, std::string& buffer) const {
-  const std::string_view spelled = valueAt(source_.text(), data.valueToken);
-  const std::string_view content = spelled.substr(1, spelled.size() - 2);
-  if (content.find('\\') == std::string_view::npos) return content;
-  return buffer = decodeString(spelled);
-}
-
-Status Weights::cast(const Tensor& clone, const CastOptions& options, const ByteSink& sink) {
-  const Tensor& weight = graph_.tensor(clone.cloneOf);
+std::unique_ptr<ByteSource> Weights::bytes(const Tensor& weight) {
   const ConstData& data = graph_.constData(weight);
-  std::vector<std::byte> cast;
-  const auto castPiece = [&](std::span<const std::byte> bytes) {
-    cast.resize(bytes.size() / containerBytes(weight.dtype) * containerBytes(clone.dtype));
-    castBytes(weight.dtype, bytes, clone.dtype, cast, options);
-    return sink(cast);
-  };
-  const auto castFile = [&](const InputFile& file, std::uint64_t offset) -> Status {
-    std::vector<std::byte> piece;
-    for (std::uint64_t done = 0; done < weight.sizeInBytes(); done += piece.size()) {
-      piece.resize(std::min(kPieceBytes, weight.sizeInBytes() - done));
-      if (const Status read = file.read(offset + done, piece); !read)
-        return placed(read.error(), weight, data.dataToken);
-      if (Status taken = castPiece(piece); !taken) return taken;
-    }
-    return Done{};
-  };
   switch (data.form) {
     case DataForm::kSplat:
-      break;  // its token stays; there are no bytes
-    case DataForm::kValues: {
-      std::vector<std::byte> bytes(weight.sizeInBytes());
-      std::byte* element = bytes.data();
-      forEachElement(source_.text(), data.valueToken, [&](std::uint64_t at) {
-        parseElement(valueAt(source_.text(), at), weight.dtype, Overflow::kError, element);
-        element += containerBytes(weight.dtype);
-        return true;
-      });
-      return castPiece(bytes);
-    }
-    case DataForm::kBase64: {
-      constexpr std::uint64_t kPieceCharacters = kPieceBytes / 3 * 4;
-      std::string buffer;
-      const std::string_view text = base64Text(data, buffer);
-      for (std::uint64_t at = 0; at < text.size(); at += kPieceCharacters)
-        if (Status taken = castPiece(decodeBase64(text.substr(at, kPieceCharacters))); !taken) return taken;
       break;
-    }
-    case DataForm::kFile: {
-      const auto file = InputFile::open(pathOf(data).string());
-      if (!file) return placed(file.error(), weight, data.dataToken);
-      return castFile(*file, data.fileOffset);
-    }
-    case DataForm::kSafetensors: {
-      const Result<SafetensorsFile>& file = safetensors(pathOf(data));
-      if (!file) return placed(file.error(), weight, data.dataToken);
-      const SafetensorsTensor* entry = file->find(data.entry);
-      if (entry == nullptr) return refused(weight, data.dataToken, file->path() + ": tensor is not there");
-      return castFile(file->file(), file->offset(*entry));
-    }
+    case DataForm::kValues:
+      return std::make_unique<ValuesSource>(source_.text(), data.valueToken, weight);
+    case DataForm::kBase64:
+      return std::make_unique<Base64Source>(source_.text(), data.valueToken);
+    case DataForm::kFile:
+      return std::make_unique<FileSource>(data, pathOf(data).string());
+    case DataForm::kSafetensors:
+      return std::make_unique<SafetensorsSource>(data, *safetensors(pathOf(data)));
   }
-  return Done{};
+  return nullptr;
 }
 
 std::vector<std::filesystem::path> Weights::files() const {

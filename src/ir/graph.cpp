@@ -83,7 +83,9 @@ std::uint32_t Graph::users(InstructionId id) const {
 
 bool Graph::loadConst(InstructionId id) const {
   const Instruction& load = instruction(id);
-  return load.op == Op::kSBAtomLoad && tensor(operand(operandId(load, 0)).tensor()).isConst();
+  if (load.op != Op::kSBAtomLoad && load.op != Op::kNeuronIndirectLoad) return false;
+  const TensorId source = load.operandCount == 0 ? TensorId::kNone : operand(operandId(load, 0)).tensor();
+  return source != TensorId::kNone && tensor(source).isConst();
 }
 
 Dtype Graph::dtype(const Operand& operand) const {

@@ -84,12 +84,13 @@ Decision DTypeMutator::decide(OperandId asking, Dtype dtype) const {
 
 void DTypeMutator::apply(const Decision& decision, Dtype dtype) {
   if (!decision.state.mutated()) return;
-  if (function_->instruction(decision.producer).op == Op::kSBAtomLoad) {
-    mutateLoad(decision.producer, dtype);
-    return;
-  }
-  function_->mutateDstTy(decision.producer, dtype);
-  ++statistics_.operatorTypeMutated;
+  retypeStore(decision.producer, function_->instruction(decision.producer).op == Op::kSBAtomLoad, dtype);
+}
+
+void DTypeMutator::retypeStore(InstructionId store, bool isLoad, Dtype dtype) {
+  if (isLoad && !mutateLoad(store, dtype).match()) return;
+  function_->mutateDstTy(store, dtype);
+  ++(isLoad ? statistics_.nLoads : statistics_.operatorTypeMutated);
 }
 
 MutateState DTypeMutator::mutateLoad(InstructionId load, Dtype dtype) {

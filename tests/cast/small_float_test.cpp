@@ -25,9 +25,7 @@ constexpr NamedFormat kFormats[] = {
     {"float8_e4m3fn", kFloat8E4m3fnFormat}, {"float4_e2m1", kFloat4E2m1Format},
 };
 
-nlohmann::json decodeTables() {
-  return nlohmann::json::parse(readFile(DTYPEMUT_TESTDATA "/cast/decode_tables.json"));
-}
+nlohmann::json decodeTables() { return nlohmann::json::parse(readFile(DTYPEMUT_TESTDATA "/cast/decode_tables.json")); }
 
 float decodeCode(const std::string& format, std::uint8_t code) {
   if (format != "float4_e2m1") return decodeFloat(golden::dtypeOf(format), reinterpret_cast<const std::byte*>(&code));

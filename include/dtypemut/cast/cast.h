@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 
+#include "dtypemut/cast/audit.h"
 #include "dtypemut/diag/diagnostic.h"
 #include "dtypemut/types/dtype.h"
 
@@ -35,6 +36,11 @@ Result<std::uint64_t> castSize(Dtype from, Dtype to, std::uint64_t bytes);
 /// `in`, except that both may be the same when `from` is `to`: then the bytes stay as they are. Any alignment will do.
 void castBytes(Dtype from, std::span<const std::byte> in, Dtype to, std::span<std::byte> out,
                const CastOptions& options = {});
+
+/// As castBytes, and adds what it does to the values to `audit`. In one pass over the bytes. A packed dtype counts all
+/// of its values.
+void castBytes(Dtype from, std::span<const std::byte> in, Dtype to, std::span<std::byte> out,
+               const CastOptions& options, Audit& audit);
 
 /// As castBytes, to the bit patterns of float32 in the byte order of the host: one per value.
 void decodeValues(Dtype from, std::span<const std::byte> in, std::span<std::uint32_t> bits);

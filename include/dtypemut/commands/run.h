@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "dtypemut/cast/cast.h"
+#include "dtypemut/cast/stream.h"
 #include "dtypemut/commands/verify.h"
 #include "dtypemut/diag/diagnostic.h"
 #include "dtypemut/passes/propagate.h"
@@ -11,16 +11,22 @@
 
 namespace dtypemut {
 
+enum class Policy : std::uint8_t {
+  kEdge,   ///< edge by edge, as the source document has it (spec 5)
+  kJoint,  ///< for all values at once (spec 10)
+};
+
 struct RunOptions {
   std::string input;                                       ///< "-" is stdin
   std::string output = "-";                                ///< "-" is stdout
   std::string stats;                                       ///< empty: none
   std::string weights;                                     ///< empty: see spec 6
   Target target = dtypemut::target(Architecture::kTonga);  ///< enableDmaCast as overridden
+  Policy policy = Policy::kEdge;
   PropagateOptions propagate;
   bool mutateMultiUsers = false;
   bool keepDeadWeights = false;
-  CastOptions cast;
+  StreamOptions cast;
   bool quiet = false;
 };
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "dtypemut/cast/cast.h"
+#include "dtypemut/cast/stream.h"
 #include "dtypemut/diag/diagnostic.h"
 #include "dtypemut/io/output.h"
 #include "dtypemut/io/source.h"
@@ -23,14 +23,14 @@ struct WriteOptions {
   std::optional<std::filesystem::path> weightsFile;
   /// Weights stay although all their loads moved to clones.
   bool keepDeadWeights = false;
-  CastOptions cast;
+  StreamOptions cast;
 };
 
 /// The clones of weights from files, in the order in which they were made: the tensors of WriteOptions::weightsFile.
 std::vector<TensorId> clonesOfFiles(const Graph& graph);
 
 /// Writes the safetensors file with those clones, named as in the graph.
-Status writeWeights(const Graph& graph, Weights& weights, const CastOptions& options, OutputFile& output);
+Status writeWeights(const Graph& graph, Weights& weights, const StreamOptions& options, OutputFile& output);
 
 /// Writes the document. A graph that nothing was changed in gives the source's text, but for references to files where
 /// the output stands in another folder.

@@ -4,23 +4,19 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "dtypemut/cast/cast.h"
+#include "dtypemut/cast/stream.h"
 #include "dtypemut/diag/diagnostic.h"
 #include "dtypemut/io/safetensors.h"
 #include "dtypemut/io/source.h"
 #include "dtypemut/ir/graph.h"
 
 namespace dtypemut {
-
-/// Takes a piece of the bytes of a tensor; pieces come in order.
-using ByteSink = std::function<Status(std::span<const std::byte>)>;
 
 class Weights {
  public:
@@ -31,9 +27,9 @@ class Weights {
   /// value in the document and names the file.
   Diagnostics check();
 
-  /// Casts the bytes of the weight that `clone` is the cast of, and hands them over in pieces of whole elements. Errors
-  /// stand at the weight's data value.
-  Status cast(const Tensor& clone, const CastOptions& options, const ByteSink& sink);
+  /// The bytes of a weight that is no splat, from 0 to its size. Errors stand at its data value and name the file. Must
+  /// not outlive the object.
+  std::unique_ptr<ByteSource> bytes(const Tensor& weight);
 
   /// The path of a file or safetensors form, from the working directory.
   std::filesystem::path pathOf(const ConstData& data) const { return source_.folder() / data.file; }
@@ -49,8 +45,6 @@ class Weights {
   Diagnostics checkSafetensors(const Tensor& tensor, const ConstData& data);
   /// Opened once per path.
   const Result<SafetensorsFile>& safetensors(const std::filesystem::path& path);
-  /// The content of a base64 form; `buffer` holds it where the document spells it with escapes.
-  std::string_view base64Text(const ConstData& data, std::string& buffer) const;
 
   const Source& source_;
   const Graph& graph_;

@@ -173,7 +173,7 @@ class Graph {
   /// {"inst"} operands that name the instruction, plus the loads of its dst tensor.
   std::uint32_t users(InstructionId id) const;
   bool hasSingleUser(InstructionId id) const { return users(id) == 1; }
-  /// Of an SBAtomLoad: whether its source is const.
+  /// Of an SBAtomLoad, or a NeuronIndirectLoad, whose first operand is the table: whether its source is const.
   bool loadConst(InstructionId id) const;
   /// The view's dtype when the operand reinterprets, else its tensor's or instruction's; kNone for an immediate.
   Dtype dtype(const Operand& operand) const;
@@ -188,6 +188,11 @@ class Graph {
   template <typename F>
   void forEachStore(TensorId id, F&& f) const {
     for (InstructionId s = tensor(id).firstStore; s != InstructionId::kNone; s = instruction(s).nextStore) f(s);
+  }
+  /// The {"inst"} operands that name the instruction.
+  template <typename F>
+  void forEachInstUser(InstructionId id, F&& f) const {
+    for (OperandId u = instruction(id).firstUser; u != OperandId::kNone; u = operand(u).next) f(u);
   }
 
   // ---- what the pass does (spec 4)

@@ -70,6 +70,9 @@ class DTypeMutator {
   Decision decideLoad(InstructionId load, Dtype dtype) const;
   /// Carries out a decision made for `dtype` on the graph as it is now.
   void apply(const Decision& decision, Dtype dtype);
+  /// Retypes the result of one store of a tensor that is retyped as a whole (spec 10): as mutateLoad does, which must
+  /// not refuse, with a load whose const source has `dtype` ceasing to widen; or, when it is no load, by its dtype.
+  void retypeStore(InstructionId store, bool isLoad, Dtype dtype);
 
   // ---- conditions that other policies share with the gates
   /// Why can_mutate_dst_ty of the instruction is false (spec 2; gate 8); kNone when it is true.
@@ -83,7 +86,6 @@ class DTypeMutator {
   Graph& function() const { return *function_; }
   const Target& target() const { return target_; }
   const Statistics& statistics() const { return statistics_; }
-  Statistics& statistics() { return statistics_; }
   /// The weights already cast: (source, dtype) -> clone.
   const std::map<std::pair<TensorId, Dtype>, TensorId>& tensorMap() const { return tensorMap_; }
 
