@@ -276,7 +276,7 @@ class Reader {
 };
 
 ReadGraph Reader::read() {
-  const bool complete = walkJson(source_.text(), *this, diagnostics_);
+  const bool complete = walkJson(source_.text(), Source::kPadding >= kWalkPadding, *this, diagnostics_);
   if (!complete || refused_) return {.graph = std::nullopt, .diagnostics = std::move(diagnostics_)};
   resolvePending();
   graph_.link();
