@@ -170,6 +170,30 @@ class Record {
   std::array<JsonToken, kKeyCount> tokens_;
 };
 
+/// Whose fault something is, as messages begin: "instruction 'x': operand 0: ".
+struct Blame {
+  static constexpr std::uint32_t kWhole = UINT32_MAX;
+  static constexpr std::uint32_t kDst = UINT32_MAX - 1;
+
+  std::string_view what;        // nothing: the document
+  std::string_view name;        // empty: it has none, or not yet
+  std::uint32_t number = 0;     // said in place of a name
+  std::uint32_t part = kWhole;  // or the dst, or the operand of this index
+
+  std::string toString() const {
+    if (what.empty()) return "";
+    std::string text(what);
+    text += name.empty() ? " " + std::to_string(number) : " '" + std::string(name) + "'";
+    if (part == kDst) text += ": dst";
+    if (part < kDst) text += ": operand " + std::to_string(part);
+    return text + ": ";
+  }
+};
+
+std::string_view contentOf(const JsonToken& token) {
+  return token.kind == TokenKind::kString ? token.text : std::string_view();
+}
+
 class Reader {
  public:
   explicit Reader(const Source& source) : source_(source) {}
@@ -190,9 +214,8 @@ class Reader {
   struct PendingReference {
     JsonToken name;
     InstructionId owner;
-    std::uint32_t operand;  // its index, or kDst
+    std::uint32_t operand;  // its index, or Blame::kDst
     bool isInstruction;
-    static constexpr std::uint32_t kDst = UINT32_MAX;
   };
 
   bool error(std::uint64_t offset, std::string message);
@@ -222,8 +245,7 @@ class Reader {
   Dtype readView(const Record& record);
   bool hasRoomFor(std::size_t count);
 
-  static std::string nameOrNumber(const JsonToken& name, std::uint64_t seen);
-  void blameInstruction(std::string_view part);
+  void blameInstruction(std::uint32_t part);
   void readOp(Instruction& instruction);
   void checkLoadAndStore(const Instruction& instruction, bool hasDst);
 
@@ -239,11 +261,11 @@ class Reader {
   Graph graph_;
   Diagnostics diagnostics_;
   std::vector<Frame> frames_;
-  std::string who_;  // whose fault it is, as messages begin: "tensor 'x': "
+  Blame blame_;
 
   Record root_, tensor_, data_, instruction_, operand_;  // operand_ serves dst too: neither stands within the other
-  std::uint64_t tensorsSeen_ = 0;                        // elements of the two lists, up to the one being read
-  std::uint64_t instructionsSeen_ = 0;
+  std::uint32_t tensorsSeen_ = 0;                        // elements of the two lists, up to the one being read
+  std::uint32_t instructionsSeen_ = 0;
   std::vector<JsonToken> shape_;
   std::vector<JsonToken> allowedDtypes_;
   std::vector<Operand> operands_;        // of the instruction being read
@@ -266,7 +288,7 @@ ReadGraph Reader::read() {
 
 /// Reports a fault; false when no further one would be kept.
 bool Reader::error(std::uint64_t offset, std::string message) {
-  diagnostics_.error(offset, who_ + message);
+  diagnostics_.error(offset, blame_.toString() + message);
   return !diagnostics_.full();
 }
 
@@ -322,16 +344,16 @@ bool Reader::value(JsonToken token) {
 
 /// Refuses a tensor, instruction or operand that is no object; false when no further fault would be kept.
 bool Reader::refuseNode(Context list, const JsonToken& token) {
-  who_.clear();
-  if (list == Context::kOperands) {
-    blameInstruction("");
+  if (list == Context::kTensors) {
+    blame_ = {.what = "tensor", .number = tensorsSeen_ - 1};
+  } else if (list == Context::kInstructions) {
+    blame_ = {.what = "instruction", .number = instructionsSeen_ - 1};
+  } else {
+    blameInstruction(static_cast<std::uint32_t>(operands_.size()));
     operands_.emplace_back();  // an immediate, to keep the numbers of those to come
     operandNames_.emplace_back();
   }
-  const std::string what = list == Context::kTensors    ? "tensor " + std::to_string(tensorsSeen_ - 1)
-                           : list == Context::kOperands ? "operand " + std::to_string(operands_.size() - 1)
-                                                        : "instruction " + std::to_string(instructionsSeen_ - 1);
-  return error(token.offset, what + " must be an object, not " + std::string(kindName(token.kind)));
+  return error(token.offset, "must be an object, not " + std::string(kindName(token.kind)));
 }
 
 /// Whether the value that comes next is one that is read.
@@ -513,7 +535,7 @@ bool Reader::hasRoomFor(std::size_t count) {
 // ---- the document
 
 void Reader::finishRoot() {
-  who_.clear();
+  blame_ = {};
   if (const JsonToken& version = root_[Key::kVersion];
       version.present() && expect(TokenKind::kNumber, version, Key::kVersion) && version.text != "1")
     error(version.offset, "unknown 'version' " + std::string(version.text) + " of the IR; this tool reads version 1");
@@ -532,7 +554,7 @@ void Reader::finishRoot() {
 void Reader::finishTensor() {
   if (!hasRoomFor(graph_.tensorCount())) return;
   const JsonToken& name = tensor_[Key::kName];
-  who_ = "tensor " + nameOrNumber(name, tensorsSeen_) + ": ";
+  blame_ = {.what = "tensor", .name = contentOf(name), .number = tensorsSeen_ - 1};
   Tensor tensor;
   tensor.name = readName(tensor_);
   tensor.nameToken = name.offset;
@@ -606,19 +628,16 @@ std::optional<ConstData> Reader::readData() {
 
 // ---- an instruction
 
-/// How messages call a node: by its name when it has one, else by its number in its list; `seen` counts it.
-std::string Reader::nameOrNumber(const JsonToken& name, std::uint64_t seen) {
-  const bool hasName = name.kind == TokenKind::kString && !name.text.empty();
-  return hasName ? "'" + std::string(name.text) + "'" : std::to_string(seen - 1);
-}
-
-/// Sets who_ for faults within the instruction being read, whose name may still be to come.
-void Reader::blameInstruction(std::string_view part) {
-  who_ = "instruction " + nameOrNumber(instruction_[Key::kName], instructionsSeen_) + ": " + std::string(part);
+/// For faults within the instruction being read, whose name may still be to come.
+void Reader::blameInstruction(std::uint32_t part) {
+  blame_ = {.what = "instruction",
+            .name = contentOf(instruction_[Key::kName]),
+            .number = instructionsSeen_ - 1,
+            .part = part};
 }
 
 void Reader::finishOperand() {
-  blameInstruction("operand " + std::to_string(operands_.size()) + ": ");
+  blameInstruction(static_cast<std::uint32_t>(operands_.size()));
   const JsonToken& tensor = operand_[Key::kTensor];
   const JsonToken& inst = operand_[Key::kInst];
   const JsonToken& imm = operand_[Key::kImm];
@@ -649,7 +668,7 @@ void Reader::finishOperand() {
 }
 
 void Reader::finishDst() {
-  blameInstruction("dst: ");
+  blameInstruction(Blame::kDst);
   dstViewDtype_ = readView(operand_);
   const JsonToken& tensor = operand_[Key::kTensor];
   if (!tensor.present())
@@ -659,7 +678,7 @@ void Reader::finishDst() {
 }
 
 void Reader::finishInstruction() {
-  blameInstruction("");
+  blameInstruction(Blame::kWhole);
   if (!hasRoomFor(graph_.instructionCount()) || !hasRoomFor(graph_.operandCount() + operands_.size())) return;
   Instruction instruction;
   instruction.token = instruction_.offset();
@@ -703,7 +722,7 @@ void Reader::finishInstruction() {
   for (std::uint32_t i = 0; i < operands_.size(); ++i) resolve(operands_[i], operandNames_[i], id, i);
   Operand written{.kind = OperandKind::kTensor};
   if (dstName_.present()) {
-    resolve(written, dstName_, id, PendingReference::kDst);
+    resolve(written, dstName_, id, Blame::kDst);
     instruction.dst = written.tensor();
   }
   const InstructionId namesake = graph_.addInstruction(instruction, operands_);
@@ -753,9 +772,8 @@ void Reader::resolvePending() {
   for (const PendingReference& reference : pending_) {
     if (diagnostics_.full()) return;
     Instruction& owner = graph_.instruction(reference.owner);
-    const bool isDst = reference.operand == PendingReference::kDst;
-    who_ = "instruction '" + std::string(owner.name) +
-           "': " + (isDst ? "dst: " : "operand " + std::to_string(reference.operand) + ": ");
+    const bool isDst = reference.operand == Blame::kDst;
+    blame_ = {.what = "instruction", .name = owner.name, .part = isDst ? Blame::kDst : reference.operand};
     const std::string name = "'" + std::string(reference.name.text) + "'";
     if (reference.isInstruction) {
       if (graph_.findInstruction(reference.name.text) != InstructionId::kNone)
