@@ -223,6 +223,7 @@ class Reader {
 
   bool error(std::uint64_t offset, std::string message);
   Context contextWithin(const JsonToken& token) const;
+  bool refuseNode(Context list, const JsonToken& token);
   bool isOfInterest() const;
   void begin(Context context, std::uint64_t offset);
   Record* recordOf(Context context);
@@ -237,9 +238,9 @@ class Reader {
   // ---- values of known keys. A fault is reported, and the value is read as if it were absent.
   bool expect(TokenKind kind, const JsonToken& token, Key key);
   std::string_view readName(const Record& record);
-  Dtype readDtype(const JsonToken& token, Key key);
+  Dtype readDtype(const JsonToken& token, std::string_view place = "");
   bool readBool(const Record& record, Key key);
-  std::optional<std::uint64_t> readSize(const JsonToken& token, Key key);
+  std::optional<std::uint64_t> readSize(const JsonToken& token, std::string_view what);
   template <typename Enum, std::size_t N>
   Enum readSpelling(const Record& record, Key key, const Spelling<Enum> (&spellings)[N], Enum byDefault);
   std::uint64_t readShape(Dtype dtype);
@@ -267,6 +268,8 @@ class Reader {
   Blame blame_;
 
   Record root_, tensor_, data_, instruction_, operand_;  // operand_ serves dst too: neither stands within the other
+  std::uint32_t tensorsSeen_ = 0;                        // elements of the two lists, up to the one being read
+  std::uint32_t instructionsSeen_ = 0;
   std::vector<JsonToken> shape_;
   std::vector<JsonToken> allowedDtypes_;
   std::vector<Operand> operands_;        // of the instruction being read
@@ -336,17 +339,28 @@ bool Reader::value(JsonToken token) {
       graph_.prefetchInstruction(token.text);
     if (context == Context::kShape) shape_.push_back(token);
     if (context == Context::kAllowedDtypes) allowedDtypes_.push_back(token);
-    if (within == Context::kUnknown &&
-        (context == Context::kTensors || context == Context::kInstructions || context == Context::kOperands)) {
-      blame_ = {};
-      const std::string what = context == Context::kTensors    ? "a tensor"
-                               : context == Context::kOperands ? "an operand"
-                                                               : "an instruction";
-      if (!error(token.offset, what + " must be an object, not " + std::string(kindName(token.kind)))) return false;
-    }
+    if (context == Context::kTensors) ++tensorsSeen_;
+    if (context == Context::kInstructions) ++instructionsSeen_;
+    const bool isNode =
+        context == Context::kTensors || context == Context::kInstructions || context == Context::kOperands;
+    if (isNode && within == Context::kUnknown && !refuseNode(context, token)) return false;
   }
   if (token.kind == TokenKind::kArray || token.kind == TokenKind::kObject) begin(within, token.offset);
   return true;
+}
+
+/// Refuses a tensor, instruction or operand that is no object; false when no further fault would be kept.
+bool Reader::refuseNode(Context list, const JsonToken& token) {
+  if (list == Context::kTensors) {
+    blame_ = {.what = "tensor", .number = tensorsSeen_ - 1};
+  } else if (list == Context::kInstructions) {
+    blame_ = {.what = "instruction", .number = instructionsSeen_ - 1};
+  } else {
+    blameInstruction(static_cast<std::uint32_t>(operands_.size()));
+    operands_.emplace_back();  // an immediate, to keep the numbers of those to come
+    operandNames_.emplace_back();
+  }
+  return error(token.offset, "must be an object, not " + std::string(kindName(token.kind)));
 }
 
 /// Whether the value that comes next is one that is read.
@@ -433,8 +447,13 @@ std::string_view Reader::readName(const Record& record) {
   return token.text;
 }
 
-Dtype Reader::readDtype(const JsonToken& token, Key key) {
-  if (!expect(TokenKind::kString, token, key)) return Dtype::kNone;
+/// `place` follows the name of what is unknown: nothing, for the value of 'dtype', or where else it stands.
+Dtype Reader::readDtype(const JsonToken& token, std::string_view place) {
+  if (token.kind != TokenKind::kString) {
+    error(token.offset, (place.empty() ? "'dtype'" : "a dtype" + std::string(place)) + " must be a string, not " +
+                            std::string(kindName(token.kind)));
+    return Dtype::kNone;
+  }
   if (const auto dtype = dtypeFromName(token.text)) return *dtype;
   const std::vector<std::string_view> names = dtypeNames();
   std::string guess;
@@ -443,7 +462,7 @@ Dtype Reader::readDtype(const JsonToken& token, Key key) {
   else if (const auto nearest = nearestName(token.text, names))
     guess = *nearest;
   error(token.offset,
-        "unknown dtype '" + std::string(token.text) + "'" +
+        "unknown dtype '" + std::string(token.text) + "'" + std::string(place) +
             (guess.empty() ? "; expected one of " + DtypeSet::all().toString() : " (did you mean '" + guess + "'?)"));
   return Dtype::kNone;
 }
@@ -453,14 +472,15 @@ bool Reader::readBool(const Record& record, Key key) {
   return token.present() && expect(TokenKind::kBool, token, key) && token.text == "true";
 }
 
-std::optional<std::uint64_t> Reader::readSize(const JsonToken& token, Key key) {
-  if (!expect(TokenKind::kNumber, token, key)) return std::nullopt;
+/// `what` says what must be such a size.
+std::optional<std::uint64_t> Reader::readSize(const JsonToken& token, std::string_view what) {
+  const bool isNumber = token.kind == TokenKind::kNumber;
   std::uint64_t value = 0;
   const char* last = token.text.data() + token.text.size();
   const auto [rest, status] = std::from_chars(token.text.data(), last, value);
-  if (status == std::errc{} && rest == last) return value;
-  error(token.offset,
-        "'" + std::string(keyName(key)) + "' must be an integer from 0 to 2^64 - 1, not " + std::string(token.text));
+  if (isNumber && status == std::errc{} && rest == last) return value;
+  error(token.offset, std::string(what) + " must be an integer from 0 to 2^64 - 1, not " +
+                          std::string(isNumber ? token.text : kindName(token.kind)));
   return std::nullopt;
 }
 
@@ -486,7 +506,7 @@ std::uint64_t Reader::readShape(Dtype dtype) {
   if (!expect(TokenKind::kArray, shape, Key::kShape)) return 1;
   bool isEmpty = false;
   for (const JsonToken& token : shape_) {
-    dimensions_.push_back(readSize(token, Key::kShape).value_or(1));
+    dimensions_.push_back(readSize(token, "a dimension of 'shape'").value_or(1));
     isEmpty = isEmpty || dimensions_.back() == 0;
   }
   if (isEmpty) return 0;
@@ -504,7 +524,7 @@ Dtype Reader::readView(const Record& record) {
   const JsonToken& dtype = record[Key::kDtype];
   if (readBool(record, Key::kReinterpret)) {
     if (!dtype.present()) return error(record.offset(), "a reinterpreting view must have a 'dtype'"), Dtype::kNone;
-    return readDtype(dtype, Key::kDtype);
+    return readDtype(dtype);
   }
   if (dtype.present()) error(dtype.offset, "'dtype' is allowed only beside \"reinterpret\": true");
   return Dtype::kNone;
@@ -530,8 +550,9 @@ std::size_t Reader::extrapolate(std::size_t count, std::uint64_t begin, std::uin
 
 void Reader::finishRoot() {
   blame_ = {};
-  if (const JsonToken& version = root_[Key::kVersion]; version.present() && version.text != "1")
-    error(version.offset, "unknown 'version' of the IR; this tool reads version 1");
+  if (const JsonToken& version = root_[Key::kVersion];
+      version.present() && expect(TokenKind::kNumber, version, Key::kVersion) && version.text != "1")
+    error(version.offset, "unknown 'version' " + std::string(version.text) + " of the IR; this tool reads version 1");
   if (const JsonToken& name = root_[Key::kName]; name.present()) expect(TokenKind::kString, name, Key::kName);
   for (Key key : {Key::kTensors, Key::kInstructions}) {
     const JsonToken& token = root_[key];
@@ -547,12 +568,12 @@ void Reader::finishRoot() {
 void Reader::finishTensor() {
   if (!hasRoomFor(graph_.tensorCount())) return;
   const JsonToken& name = tensor_[Key::kName];
-  blame_ = {.what = "tensor", .name = contentOf(name), .number = graph_.tensorCount()};
+  blame_ = {.what = "tensor", .name = contentOf(name), .number = tensorsSeen_ - 1};
   Tensor tensor;
   tensor.name = readName(tensor_);
   tensor.nameToken = name.offset;
   if (const JsonToken& dtype = tensor_[Key::kDtype]; dtype.present()) {
-    tensor.dtype = tensor.documentDtype = readDtype(dtype, Key::kDtype);
+    tensor.dtype = tensor.documentDtype = readDtype(dtype);
     tensor.dtypeToken = dtype.offset;
   } else {
     error(tensor_.offset(), "has no 'dtype'");
@@ -561,7 +582,8 @@ void Reader::finishTensor() {
   tensor.space = readSpelling(tensor_, Key::kSpace, kSpaces, Space::kDram);
   tensor.kind = readSpelling(tensor_, Key::kKind, kKinds, TensorKind::kInternal);
   if (tensor.isInterface() && tensor.space != Space::kDram)
-    error(tensor_[Key::kSpace].offset, "an input, output or const tensor must be in 'dram'");
+    error(tensor_[Key::kSpace].offset, "'space' of an input, output or const tensor must be 'dram', not '" +
+                                           std::string(tensor_[Key::kSpace].text) + "'");
   if (const JsonToken& data = tensor_[Key::kData]; data.present() && !tensor.isConst()) {
     error(data.offset, "only a tensor of kind 'const' has 'data'");
   } else if (!data.present() && tensor.isConst()) {
@@ -583,7 +605,12 @@ std::optional<ConstData> Reader::readData() {
   for (const auto& [key, form, kind] : kForms) {
     const JsonToken& token = data_[key];
     if (!token.present()) continue;
-    if (found) return error(data_.offset(), "'data' must have exactly one form, not two"), std::nullopt;
+    if (found) {
+      error(data_.offset(), "'data' must have exactly one form, not both '" +
+                                std::string(keyName(kForms[static_cast<std::size_t>(found->form)].key)) + "' and '" +
+                                std::string(keyName(key)) + "'");
+      return std::nullopt;
+    }
     found = {.form = form, .tensorToken = tensor_.offset(), .dataToken = data_.offset(), .valueToken = token.offset};
   }
   if (!found) {
@@ -605,7 +632,7 @@ std::optional<ConstData> Reader::readData() {
       return error(token.offset, "'" + std::string(keyName(row.key)) + "' is no file name"), std::nullopt;
   }
   if (const JsonToken& offset = data_[Key::kOffset]; row.form == DataForm::kFile && offset.present())
-    found->fileOffset = readSize(offset, Key::kOffset).value_or(0);
+    found->fileOffset = readSize(offset, "'offset'").value_or(0);
   if (row.form == DataForm::kSafetensors) {
     const JsonToken& entry = data_[Key::kTensor];
     if (!entry.present()) return error(data_.offset(), "'data' has no 'tensor' beside 'safetensors'"), std::nullopt;
@@ -621,7 +648,7 @@ std::optional<ConstData> Reader::readData() {
 void Reader::blameInstruction(std::uint32_t part) {
   blame_ = {.what = "instruction",
             .name = contentOf(instruction_[Key::kName]),
-            .number = graph_.instructionCount(),
+            .number = instructionsSeen_ - 1,
             .part = part};
 }
 
@@ -677,7 +704,7 @@ void Reader::finishInstruction() {
   const JsonToken& dst = instruction_[Key::kDst];
   const bool hasDst = dst.present() && dst.kind != TokenKind::kNull;
   if (const JsonToken& dtype = instruction_[Key::kDtype]; dtype.present()) {
-    instruction.dtype = instruction.documentDtype = readDtype(dtype, Key::kDtype);
+    instruction.dtype = instruction.documentDtype = readDtype(dtype);
     instruction.dtypeToken = dtype.offset;
   } else if (hasDst) {
     error(instruction.token, "has a 'dst' but no 'dtype'");
@@ -700,7 +727,7 @@ void Reader::finishInstruction() {
       allowed.present() && expect(TokenKind::kArray, allowed, Key::kAllowedDtypes)) {
     instruction.hasAllowedDtypes = true;
     for (const JsonToken& token : allowedDtypes_) {
-      const Dtype dtype = readDtype(token, Key::kAllowedDtypes);
+      const Dtype dtype = readDtype(token, " in 'allowed_dtypes'");
       if (dtype != Dtype::kNone) instruction.allowedDtypes.insert(dtype);
     }
   }

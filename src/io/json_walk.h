@@ -3,11 +3,11 @@
 // the document.
 #pragma once
 
+#include <rapidjson/error/error.h>
 // RapidJSON looks at strings sixteen bytes at a time where it may.
 #if defined(__SSE2__) && !defined(RAPIDJSON_SSE2)
 #define RAPIDJSON_SSE2
 #endif
-#include <rapidjson/error/en.h>
 #include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
 
@@ -47,6 +47,10 @@ bool exceedsDouble(std::string_view spelled);
 
 /// Whether the content of a string holds half a surrogate pair.
 bool hasLoneSurrogate(std::string_view content);
+
+/// Why RapidJSON refused the text at `offset`: what was expected there, and what was found. Moves the offset to the
+/// beginning of what is to blame.
+std::string jsonFault(rapidjson::ParseErrorCode code, std::string_view text, std::uint64_t& offset);
 
 /// The keys of the objects that are open, to find duplicates.
 class OpenKeys {
@@ -88,11 +92,11 @@ class JsonWalk {
     reader.Parse<kFlags>(stream_, *this);
     if (!reader.HasParseError()) {
       // RapidJSON takes a NUL byte for the end of the text.
-      return stream_.Tell() == text_.size() || refuse(stream_.Tell(), "invalid JSON: a NUL byte after the document");
+      return stream_.Tell() == text_.size() ||
+             refuseJson(rapidjson::kParseErrorDocumentRootNotSingular, stream_.Tell());
     }
     if (reader.GetParseErrorCode() == rapidjson::kParseErrorTermination) return false;
-    const std::uint64_t offset = std::min<std::uint64_t>(reader.GetErrorOffset(), text_.size());
-    return refuse(offset, std::string("invalid JSON: ") + rapidjson::GetParseError_En(reader.GetParseErrorCode()));
+    return refuseJson(reader.GetParseErrorCode(), std::min<std::uint64_t>(reader.GetErrorOffset(), text_.size()));
   }
 
   bool Null() { return visitor_.value({.kind = TokenKind::kNull, .offset = takeToken()}); }
@@ -139,6 +143,12 @@ class JsonWalk {
   bool refuse(std::uint64_t offset, std::string message) {
     diagnostics_.error(offset, std::move(message));
     return false;
+  }
+
+  bool refuseJson(rapidjson::ParseErrorCode code, std::uint64_t offset) {
+    const std::string fault = jsonFault(code, text_, offset);
+    // A number can be too large for us without being invalid.
+    return refuse(offset, code == rapidjson::kParseErrorNumberTooBig ? fault : "invalid JSON: " + fault);
   }
 
   /// Where the token that the stream has just passed, or is about to enter, begins: behind the one before it, and
