@@ -102,8 +102,7 @@ TEST_CASE("users are {\"inst\"} operands and the loads of the dst tensor") {
 }
 
 TEST_CASE("an {\"inst\"} operand given twice is two users") {
-  const Document d(
-      document({input("x")}, {op("p", "ActivationOp", "x", ""), op("c", "TensorTensorOp", "@p @p", "")}));
+  const Document d(document({input("x")}, {op("p", "ActivationOp", "x", ""), op("c", "TensorTensorOp", "@p @p", "")}));
   CHECK(d.graph.users(d.instruction("p")) == 2);
 }
 
@@ -153,9 +152,8 @@ TEST_CASE("the size of a tensor counts containers") {
 
 TEST_CASE("replaceTensor takes a load from one tensor's list to another's") {
   const auto freshDocument = [] {
-    return Document(document({splat("w"), splat("v")},
-                             {op("a", "DMACopyOp", "w", ""), op("b", "DMACopyOp", "w", ""),
-                              op("c", "DMACopyOp", "w", ""), op("d", "DMACopyOp", "v", "")}));
+    return Document(document({splat("w"), splat("v")}, {op("a", "DMACopyOp", "w", ""), op("b", "DMACopyOp", "w", ""),
+                                                        op("c", "DMACopyOp", "w", ""), op("d", "DMACopyOp", "v", "")}));
   };
   const auto afterMoving = [&](const Names& moved) {
     Document d = freshDocument();
@@ -208,8 +206,8 @@ TEST_CASE("ids count up from the number of tensors and instructions") {
 }
 
 TEST_CASE("a retype goes to the instruction and its dst tensor, or to the tensor alone") {
-  Document d(document({input("x"), sbuf("t")},
-                      {op("p", "ActivationOp", "x", "t"), op("bare", "ActivationOp", "x", "")}));
+  Document d(
+      document({input("x"), sbuf("t")}, {op("p", "ActivationOp", "x", "t"), op("bare", "ActivationOp", "x", "")}));
   d.graph.mutateDstTy(d.instruction("p"), Dtype::kFloat16);
   CHECK(d.resultOf("p") == Dtype::kFloat16);
   CHECK(d.dtypeOf("t") == Dtype::kFloat16);
