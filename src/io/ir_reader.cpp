@@ -455,12 +455,9 @@ Dtype Reader::readDtype(const JsonToken& token, std::string_view place) {
     return Dtype::kNone;
   }
   if (const auto dtype = dtypeFromName(token.text)) return *dtype;
-  const std::vector<std::string_view> names = dtypeNames();
-  std::string guess;
-  if (const auto meant = dtypeFromArgument(token.text))
-    guess = dtypeName(*meant);
-  else if (const auto nearest = nearestName(token.text, names))
-    guess = *nearest;
+  // A slip in a shorthand is more likely meant as that than as any full name; the document needs the full name, though.
+  const auto nearest = nearestName(token.text, dtypeSpellings());
+  const std::string guess(nearest ? dtypeName(*dtypeFromArgument(*nearest)) : "");
   error(token.offset,
         "unknown dtype '" + std::string(token.text) + "'" + std::string(place) +
             (guess.empty() ? "; expected one of " + DtypeSet::all().toString() : " (did you mean '" + guess + "'?)"));
