@@ -151,7 +151,7 @@ TEST_CASE("a matmul reads the target's legal dtypes") {
   };
   const std::string expected = "uint8, int8, float8e3, float8e4, float8e5, bfloat16, float16, float32, float32r";
   checkRefused(text("h ^i"),
-               "instruction 'mm': operand 1: 'int16' is no legal operand dtype of MatMulOp on cayman; expected one "
+               "instruction 'mm': operand 1: 'int16' is no legal operand dtype of a MatMulOp on cayman; expected one "
                "of " +
                    expected,
                &kCayman);
@@ -159,7 +159,7 @@ TEST_CASE("a matmul reads the target's legal dtypes") {
   checkAccepted(text("h b"), &kCayman);
   checkAccepted(text("h i:int8"), &kCayman);
   checkRefused(text("h ^i:int16"),
-               "instruction 'mm': operand 1: 'int16' is no legal operand dtype of MatMulOp on cayman; expected one "
+               "instruction 'mm': operand 1: 'int16' is no legal operand dtype of a MatMulOp on cayman; expected one "
                "of " +
                    expected,
                &kCayman);
