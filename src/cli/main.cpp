@@ -52,6 +52,7 @@ int main(int argc, char** argv) {
   ExitCode exitCode = ExitCode::kDone;
   addRunCommand(app, exitCode);
   addVerifyCommand(app, exitCode);
+  addDiffCommand(app, exitCode);
   addDecodeCommand(app, exitCode);
   addTargetsCommand(app, exitCode);
   try {
