@@ -55,6 +55,7 @@ int main(int argc, char** argv) {
   addDiffCommand(app, exitCode);
   addDecodeCommand(app, exitCode);
   addTargetsCommand(app, exitCode);
+  addSchemaCommand(app, exitCode);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {
