@@ -73,6 +73,18 @@ CLI::Option* addFromOption(CLI::App& command, DtypeSet& from) {
       ->take_all();
 }
 
+CLI::Option* addListOption(CLI::App& command, const std::string& name, std::vector<std::string>& values,
+                           const std::string& description, const std::string& typeName) {
+  return command.add_option(name, values, description)->type_name(typeName)->allow_extra_args(false)->take_all();
+}
+
+void throwUnknown(const std::string& option, const std::string& what, const std::string& text,
+                  const std::vector<std::string_view>& names) {
+  std::string expected;
+  for (std::string_view name : names) expected += (expected.empty() ? "" : ", ") + std::string(name);
+  throw CLI::ValidationError(option, "unknown " + what + " '" + text + "'" + guess(text, names, expected));
+}
+
 std::size_t parseChoice(const std::string& option, const std::string& text,
                         std::initializer_list<std::string_view> names) {
   std::string expected;
