@@ -78,19 +78,21 @@ std::string toTable(const RunReport& report) {
     if (!description.empty()) text << "  " << description;
     text << '\n';
   };
-  text << report.input << ": " << dtypeName(report.dtype) << " for " << report.target.name << '\n';
+  text << (report.input == "-" ? "<stdin>" : report.input) << ": " << dtypeName(report.dtype) << " for " << report.target.name << '\n';
   for (const StatisticInfo& info : kStatistics) row(info.name, report.statistics.*info.counter, info.description);
   const DecisionCounts& decisions = report.decisions;
   row("decisions: match", decisions.match, "the value had, or accepts, the dtype");
   row("decisions: mutated", decisions.mutated, "retyped");
-  row("decisions: mismatch", decisions.mismatch, "refused:");
+  row("decisions: mismatch", decisions.mismatch, decisions.mismatch == 0 ? "refused" : "refused:");
   for (std::size_t i = 0; i < kReasonCount; ++i)
     if (const std::uint64_t count = decisions.mismatchByReason[i]; count != 0)
       row("  " + std::string(kReasons[i].name), count, kReasons[i].sentence);
   row("const_bytes: before", report.constBytesBefore, "Bytes of the constants that are read");
   row("const_bytes: after", report.constBytesAfter, "");
   row("redundant_casts", report.redundantCasts, "TensorCopyOps that a later cast elimination can delete");
-  return text.str();
+  std::string table = text.str();
+  table.pop_back();
+  return table;
 }
 
 }  // namespace dtypemut

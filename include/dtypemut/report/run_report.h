@@ -39,7 +39,7 @@ std::uint64_t redundantCasts(const Graph& graph);
 /// The stats report: a JSON object over several lines, with a final line end.
 std::string toJson(const RunReport& report);
 
-/// The short table for people, with a final line end.
+/// The short table for people, without a final line end.
 std::string toTable(const RunReport& report);
 
 }  // namespace dtypemut
