@@ -20,6 +20,8 @@ void appendList(std::vector<std::string_view>& names, std::string_view list) {
   }
 }
 
+std::string isFileName(const std::string& path) { return path.empty() ? "must name a file, not ''" : ""; }
+
 }  // namespace
 
 Target parseTarget(const std::string& text) {
@@ -50,6 +52,18 @@ Dtype parseDtype(const std::string& option, const std::string& text) {
   throw CLI::ValidationError(option, "unknown dtype '" + text + "'" + guess(text, names, accepted.toString()));
 }
 
+CLI::Option* addGraphArgument(CLI::App& command, std::string& path) {
+  return command.add_option("GRAPH", path, "The graph, a JSON document; - is stdin")
+      ->required()
+      ->type_name("")
+      ->check(isFileName);
+}
+
+CLI::Option* addFileOption(CLI::App& command, const std::string& name, std::string& path,
+                           const std::string& description) {
+  return command.add_option(name, path, description)->type_name("FILE")->check(isFileName);
+}
+
 CLI::Option* addTargetOption(CLI::App& command, std::optional<Target>& target) {
   return command
       .add_option_function<std::string>(
@@ -75,7 +89,7 @@ CLI::Option* addFromOption(CLI::App& command, DtypeSet& from) {
             for (const std::string& text : texts) from.insert(parseDtype("--from", text));
           },
           "The dtypes to replace, comma-separated or repeated (default: float32)")
-      ->type_name("DTYPE,...")
+      ->type_name("DTYPE")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->take_all();

@@ -9,9 +9,8 @@
 namespace dtypemut::cli {
 namespace {
 
-constexpr const char* kDescription =
-    "Move a dtype through a graph and fold the casts of weights\n"
-    "\n"
+constexpr const char* kExamples =
+    "Examples:\n"
     "  dtypemut run graph.json --target trn2 --dtype bf16 -o graph.bf16.json\n"
     "  dtypemut run graph.json --target trn2 --dtype bf16 | jq .\n"
     "  dtypemut run graph.json --target trn1 --dtype fp8e4 --auto-cast matmult --stats stats.json -o out.json\n";
@@ -55,10 +54,11 @@ RunOptions complete(const Arguments& arguments) {
 void addRunCommand(CLI::App& app, ExitCode& exitCode) {
   const auto arguments = std::make_shared<Arguments>();
   RunOptions& options = arguments->run;
-  CLI::App& command = *app.add_subcommand("run", kDescription);
+  CLI::App& command = *app.add_subcommand("run", "Move a dtype through a graph and fold the casts of weights");
+  leadWithExamples(command, kExamples);
   command.footer(footer());
 
-  command.add_option("GRAPH", options.input, "The graph, a JSON document; - is stdin")->required()->type_name("");
+  addGraphArgument(command, options.input);
   addTargetOption(command, arguments->target)->required();
   addDtypeOption(command, options.propagate.dtype)->required();
   addFromOption(command, options.propagate.from);
@@ -88,10 +88,10 @@ void addRunCommand(CLI::App& app, ExitCode& exitCode) {
   command.add_flag("--disable-dma-cast", arguments->disableDmaCast, "Let it not cast")->excludes(enable);
   command.add_flag("--keep-dead-weights", options.keepDeadWeights, "Keep weights whose loads all read a cast copy");
 
-  command.add_option("-o,--output", options.output, "The retyped graph (default: - for stdout)")->type_name("FILE");
-  command.add_option("--weights", options.weights, "The cast weights that came from files (default: beside -o)")
-      ->type_name("FILE");
-  command.add_option("--stats", options.stats, "The statistics, as JSON")->type_name("FILE");
+  addFileOption(command, "-o,--output", options.output, "The retyped graph (default: - for stdout)");
+  addFileOption(command, "--weights", options.weights,
+                "The cast weights that came from files (default: the name of -o, with .safetensors for .json)");
+  addFileOption(command, "--stats", options.stats, "The statistics, as JSON");
   command.add_flag("--quiet", options.quiet, "Print no table of statistics");
 
   command.callback([arguments, &exitCode] { exitCode = run(complete(*arguments), stderrLog()); });
