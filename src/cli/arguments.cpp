@@ -12,14 +12,6 @@ std::string guess(const std::string& text, const std::vector<std::string_view>& 
   return "; expected one of " + expected;
 }
 
-void appendList(std::vector<std::string_view>& names, std::string_view list) {
-  while (!list.empty()) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    names.push_back(list.substr(0, comma));
-    list.remove_prefix(std::min(comma + 1, list.size()));
-  }
-}
-
 std::string isFileName(const std::string& path) { return path.empty() ? "must name a file, not ''" : ""; }
 
 }  // namespace
@@ -30,7 +22,7 @@ Target parseTarget(const std::string& text) {
   std::string expected;
   for (const Target& row : targets()) {
     names.push_back(row.name);
-    appendList(names, row.aliases);
+    appendEntries(names, row.aliases);
     expected += (expected.empty() ? "" : ", ") + std::string(row.name);
   }
   throw CLI::ValidationError("--target", "unknown target '" + text + "'" + guess(text, names, expected));
@@ -47,7 +39,7 @@ Dtype parseDtype(const std::string& option, const std::string& text) {
   for (const DtypeInfo& info : kDtypes) {
     if (!accepted.contains(info.dtype)) continue;
     names.push_back(info.name);
-    appendList(names, info.shorthands);
+    appendEntries(names, info.shorthands);
   }
   throw CLI::ValidationError(option, "unknown dtype '" + text + "'" + guess(text, names, accepted.toString()));
 }

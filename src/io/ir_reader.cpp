@@ -194,6 +194,9 @@ std::string_view contentOf(const JsonToken& token) {
   return token.kind == TokenKind::kString ? token.text : std::string_view();
 }
 
+/// From so many nodes the reader learns how many there may be.
+constexpr std::uint32_t kSampleNodes = 1024;
+
 class Reader {
  public:
   explicit Reader(const Source& source) : source_(source) {}
@@ -244,6 +247,7 @@ class Reader {
   /// The dtype of a reinterpreting view; kNone when it does not reinterpret.
   Dtype readView(const Record& record);
   bool hasRoomFor(std::size_t count);
+  std::size_t extrapolate(std::size_t count, std::uint64_t begin, std::uint64_t here) const;
 
   void blameInstruction(std::uint32_t part);
   void readOp(Instruction& instruction);
@@ -279,7 +283,7 @@ class Reader {
 };
 
 ReadGraph Reader::read() {
-  const bool complete = walkJson(source_.text(), *this, diagnostics_);
+  const bool complete = walkJson(source_.text(), Source::kPadding >= kWalkPadding, *this, diagnostics_);
   if (!complete || refused_) return {.graph = std::nullopt, .diagnostics = std::move(diagnostics_)};
   resolvePending();
   graph_.link();
@@ -330,6 +334,9 @@ bool Reader::value(JsonToken token) {
   if (!frames_.empty()) {
     const auto [context, key] = frames_.back();
     if (Record* record = recordOf(context); record != nullptr && key != Key::kUnknown) (*record)[key] = token;
+    if (key == Key::kTensor || (key == Key::kName && context == Context::kTensor)) graph_.prefetchTensor(token.text);
+    if (key == Key::kInst || (key == Key::kName && context == Context::kInstruction))
+      graph_.prefetchInstruction(token.text);
     if (context == Context::kShape) shape_.push_back(token);
     if (context == Context::kAllowedDtypes) allowedDtypes_.push_back(token);
     if (context == Context::kTensors) ++tensorsSeen_;
@@ -448,12 +455,9 @@ Dtype Reader::readDtype(const JsonToken& token, std::string_view place) {
     return Dtype::kNone;
   }
   if (const auto dtype = dtypeFromName(token.text)) return *dtype;
-  const std::vector<std::string_view> names = dtypeNames();
-  std::string guess;
-  if (const auto meant = dtypeFromArgument(token.text))
-    guess = dtypeName(*meant);
-  else if (const auto nearest = nearestName(token.text, names))
-    guess = *nearest;
+  // A slip in a shorthand is more likely meant as that than as any full name; the document needs the full name, though.
+  const auto nearest = nearestName(token.text, dtypeSpellings());
+  const std::string guess(nearest ? dtypeName(*dtypeFromArgument(*nearest)) : "");
   error(token.offset,
         "unknown dtype '" + std::string(token.text) + "'" + std::string(place) +
             (guess.empty() ? "; expected one of " + DtypeSet::all().toString() : " (did you mean '" + guess + "'?)"));
@@ -532,6 +536,13 @@ bool Reader::hasRoomFor(std::size_t count) {
   return false;
 }
 
+/// How many there will be if there were `count` from `begin` to `here`, and the rest of the document is like that; a
+/// little more, so that a guess that is nearly right spares the copying.
+std::size_t Reader::extrapolate(std::size_t count, std::uint64_t begin, std::uint64_t here) const {
+  const double rate = static_cast<double>(count) / static_cast<double>(here - begin);
+  return static_cast<std::size_t>(1.1 * rate * static_cast<double>(source_.text().size() - begin));
+}
+
 // ---- the document
 
 void Reader::finishRoot() {
@@ -578,6 +589,8 @@ void Reader::finishTensor() {
     if (const auto constData = readData()) tensor.constData = graph_.addConstData(*constData);
   }
   if (tensor.name.empty()) return;
+  if (graph_.tensorCount() == kSampleNodes)
+    graph_.reserveTensors(extrapolate(kSampleNodes, root_[Key::kTensors].offset, tensor_.offset()));
   const TensorId namesake = graph_.addTensor(tensor, dimensions_);
   if (namesake == TensorId::kNone) return;
   error(tensor.nameToken, "another tensor has this name");
@@ -724,6 +737,11 @@ void Reader::finishInstruction() {
   if (dstName_.present()) {
     resolve(written, dstName_, id, Blame::kDst);
     instruction.dst = written.tensor();
+  }
+  if (graph_.instructionCount() == kSampleNodes) {
+    const std::uint64_t begin = root_[Key::kInstructions].offset;
+    graph_.reserveInstructions(extrapolate(kSampleNodes, begin, instruction.token),
+                               extrapolate(graph_.operandCount(), begin, instruction.token));
   }
   const InstructionId namesake = graph_.addInstruction(instruction, operands_);
   if (namesake == InstructionId::kNone) return;

@@ -40,6 +40,20 @@ bool exceedsDouble(std::string_view spelled) {
   return std::isinf(parseDouble(spelled));
 }
 
+bool isPlainText(std::string_view text) {
+  constexpr std::size_t kBlock = 4096;  // long enough for the vectoriser, short enough to stop early
+  while (!text.empty()) {
+    unsigned strange = 0;
+    for (char c : text.substr(0, kBlock)) {
+      const auto byte = static_cast<unsigned char>(c);
+      strange |= static_cast<unsigned>(byte >= 0x80) | static_cast<unsigned>(byte >= 0x1A && byte < 0x20);
+    }
+    if (strange != 0) return false;
+    text.remove_prefix(std::min(kBlock, text.size()));
+  }
+  return true;
+}
+
 bool hasLoneSurrogate(std::string_view content) {
   // RapidJSON encodes the second half of a pair when it stands alone: ED A0..BF xx, which valid UTF-8 never holds.
   for (std::size_t at = content.find('\xED'); at != std::string_view::npos; at = content.find('\xED', at + 1))

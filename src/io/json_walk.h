@@ -4,6 +4,10 @@
 #pragma once
 
 #include <rapidjson/error/error.h>
+// RapidJSON looks at strings sixteen bytes at a time where it may.
+#if defined(__SSE2__) && !defined(RAPIDJSON_SSE2)
+#define RAPIDJSON_SSE2
+#endif
 #include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
 
@@ -16,6 +20,12 @@
 #include <vector>
 
 #include "dtypemut/diag/diagnostic.h"
+
+// By default RapidJSON works on copies of this stream, and a handler could not see where it stands.
+template <>
+struct rapidjson::StreamTraits<rapidjson::StringStream> {
+  enum { copyOptimization = 0 };
+};
 
 namespace dtypemut {
 
@@ -59,16 +69,23 @@ class OpenKeys {
   std::deque<std::string> unescaped_;
 };
 
+/// How many readable bytes, the first of them NUL, must follow a text for its walk to be fast.
+inline constexpr std::size_t kWalkPadding = 16;
+
+/// Whether RapidJSON may look at strings without checking each byte: they are ASCII, and without the control characters
+/// that it then lets pass.
+bool isPlainText(std::string_view text);
+
 /// RapidJSON's handler for walkJson.
-template <typename Visitor>
+template <typename Visitor, typename Stream>
 class JsonWalk {
  public:
-  JsonWalk(std::string_view text, Visitor& visitor, Diagnostics& diagnostics)
-      : text_(text), stream_(text.data(), text.size()), visitor_(visitor), diagnostics_(diagnostics) {}
+  JsonWalk(std::string_view text, Stream stream, Visitor& visitor, Diagnostics& diagnostics)
+      : text_(text), stream_(stream), visitor_(visitor), diagnostics_(diagnostics) {}
 
+  template <unsigned kFurtherFlags>
   bool run() {
-    constexpr unsigned kFlags =
-        rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseIterativeFlag;
+    constexpr unsigned kFlags = rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseIterativeFlag | kFurtherFlags;
     if (text_.starts_with("\xEF\xBB\xBF"))
       return refuse(0, "a byte order mark; the document must be UTF-8 without one");
     rapidjson::Reader reader;
@@ -172,7 +189,7 @@ class JsonWalk {
   }
 
   std::string_view text_;
-  rapidjson::MemoryStream stream_;
+  Stream stream_;
   Visitor& visitor_;
   Diagnostics& diagnostics_;
   std::uint64_t previousEnd_ = 0;
@@ -182,10 +199,13 @@ class JsonWalk {
 
 /// Walks a JSON text and calls `visitor.key(token)`, `visitor.value(token)` (also where an array or object begins) and
 /// `visitor.end()` (where one ends), each of which may end the walk by returning false. False when the walk did not
-/// reach the end; the reason, unless it was the visitor's, is in `diagnostics`.
+/// reach the end; the reason, unless it was the visitor's, is in `diagnostics`. `isPadded`: kWalkPadding bytes follow.
 template <typename Visitor>
-bool walkJson(std::string_view text, Visitor& visitor, Diagnostics& diagnostics) {
-  return JsonWalk<Visitor>(text, visitor, diagnostics).run();
+bool walkJson(std::string_view text, bool isPadded, Visitor& visitor, Diagnostics& diagnostics) {
+  if (isPadded && isPlainText(text))
+    return JsonWalk(text, rapidjson::StringStream(text.data()), visitor, diagnostics).template run<0>();
+  return JsonWalk(text, rapidjson::MemoryStream(text.data(), text.size()), visitor, diagnostics)
+      .template run<rapidjson::kParseValidateEncodingFlag>();
 }
 
 }  // namespace dtypemut

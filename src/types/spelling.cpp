@@ -50,6 +50,14 @@ bool listContains(std::string_view list, std::string_view text) {
   return false;
 }
 
+void appendEntries(std::vector<std::string_view>& entries, std::string_view list) {
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    entries.push_back(list.substr(0, comma));
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+}
+
 std::optional<std::string_view> nearestName(std::string_view text, std::span<const std::string_view> candidates) {
   if (text.empty() || text.size() > kLongestGuessedName) return std::nullopt;
   std::optional<std::string_view> nearest;

@@ -1,20 +1,29 @@
 // Large graphs for benches, and the least that reading and writing one can cost.
 //
 //   scale_tool generate N       a valid graph of about N instructions on stdout, about 280 bytes each
+//   scale_tool phases IN        what each phase of `run` takes, in milliseconds
 //   scale_tool floor IN OUT     walks IN with RapidJSON's bare SAX reader and copies it to OUT
 
 #include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <string>
 
+#include "dtypemut/io/ir_reader.h"
+#include "dtypemut/io/ir_writer.h"
 #include "dtypemut/io/source.h"
+#include "dtypemut/ir/verify.h"
+#include "dtypemut/passes/joint.h"
 
 namespace {
+
+constexpr unsigned kFloorFlags =
+    rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseIterativeFlag;
 
 /// Blocks of 16 instructions, each of them a layer: a chain of compute ops, weights with loads of their own, a matmul,
 /// a value with eight readers, a psum result and a store.
@@ -88,12 +97,56 @@ int measureFloor(const std::string& in, const std::string& out) {
   rapidjson::MemoryStream stream(source->text().data(), source->text().size());
   rapidjson::BaseReaderHandler<> handler;
   rapidjson::Reader reader;
-  constexpr unsigned kFlags = rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseValidateEncodingFlag |
-                              rapidjson::kParseIterativeFlag;
-  if (reader.Parse<kFlags>(stream, handler).IsError()) return EXIT_FAILURE;
+  if (reader.Parse<kFloorFlags>(stream, handler).IsError()) return EXIT_FAILURE;
   std::ofstream copy(out, std::ios::binary);
   copy.write(source->text().data(), static_cast<std::streamsize>(source->text().size()));
   return copy.flush() ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+class Stopwatch {
+ public:
+  void lap(const char* phase) {
+    const auto now = std::chrono::steady_clock::now();
+    std::printf("%-22s %8.0f\n", phase, std::chrono::duration<double, std::milli>(now - last_).count());
+    last_ = std::chrono::steady_clock::now();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+int measurePhases(const std::string& in) {
+  using namespace dtypemut;
+  const Target target = dtypemut::target(Architecture::kCayman);
+  Stopwatch watch;
+  const auto source = Source::read(in);
+  if (!source) return EXIT_FAILURE;
+  watch.lap("read the file");
+  rapidjson::MemoryStream stream(source->text().data(), source->text().size());
+  rapidjson::BaseReaderHandler<> handler;
+  rapidjson::Reader().Parse<kFloorFlags>(stream, handler);
+  watch.lap("(a bare SAX walk)");
+  ReadGraph read = readGraph(*source);
+  watch.lap("read the graph");
+  if (read.diagnostics.hasErrors()) return EXIT_FAILURE;
+  Graph& graph = *read.graph;
+  if (verify(graph, &target).hasErrors()) return EXIT_FAILURE;
+  watch.lap("verify");
+  Weights weights(*source, graph);
+  if (weights.check().hasErrors()) return EXIT_FAILURE;
+  watch.lap("check weights");
+  DTypeMutator mutator(false, graph, target);
+  decideJointly(mutator, {});
+  watch.lap("(decide jointly)");
+  propagate(mutator, {}, [](const Decision&) {});
+  watch.lap("walk");
+  if (verify(graph, &target).hasErrors()) return EXIT_FAILURE;
+  watch.lap("verify the result");
+  OutputSet outputs;
+  const auto output = outputs.open("/dev/null");
+  if (!output || !writeGraph(*source, graph, weights, {}, **output)) return EXIT_FAILURE;
+  watch.lap("write");
+  return EXIT_SUCCESS;
 }
 
 }  // namespace
@@ -105,7 +158,8 @@ int main(int argc, char** argv) {
     Generator(std::atol(argv[2])).print();
     return std::cout.flush() ? EXIT_SUCCESS : EXIT_FAILURE;
   }
+  if (command == "phases" && argc == 3) return measurePhases(argv[2]);
   if (command == "floor" && argc == 4) return measureFloor(argv[2], argv[3]);
-  std::cerr << "usage: scale_tool generate N | scale_tool floor IN OUT\n";
+  std::cerr << "usage: scale_tool generate N | scale_tool phases IN | scale_tool floor IN OUT\n";
   return EXIT_FAILURE;
 }
