@@ -17,6 +17,13 @@ Target parseTarget(const std::string& text);
 /// A dtype that --dtype and --from accept on some target (spec 3).
 Dtype parseDtype(const std::string& option, const std::string& text);
 
+/// GRAPH, the document to read.
+CLI::Option* addGraphArgument(CLI::App& command, std::string& path);
+/// The graphs to work on, one or several.
+CLI::Option* addGraphsArgument(CLI::App& command, std::vector<std::string>& paths);
+/// An option that names a file; no name at all is wrong usage.
+CLI::Option* addFileOption(CLI::App& command, const std::string& name, std::string& path,
+                           const std::string& description);
 /// --target; what it is given ends up in `target`.
 CLI::Option* addTargetOption(CLI::App& command, std::optional<Target>& target);
 /// --dtype, alias --auto-cast-type.

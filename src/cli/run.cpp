@@ -9,9 +9,8 @@
 namespace dtypemut::cli {
 namespace {
 
-constexpr const char* kDescription =
-    "Move a dtype through a graph and fold the casts of weights\n"
-    "\n"
+constexpr const char* kExamples =
+    "Examples:\n"
     "  dtypemut run graph.json --target trn2 --dtype bf16 -o graph.bf16.json\n"
     "  dtypemut run graph.json --target trn2 --dtype bf16 | jq .\n"
     "  dtypemut run graph.json --target trn1 --dtype fp8e4 --auto-cast matmult --stats stats.json -o out.json\n";
@@ -75,12 +74,11 @@ RunOptions completed(const Arguments& arguments) {
 void addRunCommand(CLI::App& app, ExitCode& exitCode) {
   const auto arguments = std::make_shared<Arguments>();
   RunOptions& options = arguments->run;
-  CLI::App& command = *app.add_subcommand("run", kDescription);
+  CLI::App& command = *app.add_subcommand("run", "Move a dtype through a graph and fold the casts of weights");
+  leadWithExamples(command, kExamples);
   command.footer(footer());
 
-  command.add_option("GRAPH", arguments->inputs, "The graph, a JSON document; - is stdin; several with --output-dir")
-      ->required()
-      ->type_name("");
+  addGraphsArgument(command, arguments->inputs);
   addTargetOption(command, arguments->target)->required();
   addDtypeOption(command, options.propagate.dtype)->required();
   addFromOption(command, options.propagate.from);
@@ -117,10 +115,10 @@ void addRunCommand(CLI::App& app, ExitCode& exitCode) {
                 "GLOB");
 
   CLI::Option* output =
-      command.add_option("-o,--output", options.output, "The retyped graph (default: - for stdout)")->type_name("FILE");
+      addFileOption(command, "-o,--output", options.output, "The retyped graph (default: - for stdout)");
   CLI::Option* weights =
-      command.add_option("--weights", options.weights, "The cast weights that came from files (default: beside -o)")
-          ->type_name("FILE");
+      addFileOption(command, "--weights", options.weights,
+                    "The cast weights that came from files (default: the name of -o, with .safetensors for .json)");
   command.add_option("--output-dir", arguments->outputDir, "Write each graph under its own name into this folder")
       ->type_name("DIR")
       ->excludes(output)
@@ -131,10 +129,9 @@ void addRunCommand(CLI::App& app, ExitCode& exitCode) {
                   "Cast weights on so many threads (default: all); the result is the same")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
-  command.add_option("--stats", options.stats, "The statistics, as JSON")->type_name("FILE");
-  command.add_option("--remarks", options.remarks, "Every decision with its reason: JSON, one object a line")
-      ->type_name("FILE");
-  command.add_option("--sarif", options.sarif, "The refusals as SARIF 2.1.0, for code hosts")->type_name("FILE");
+  addFileOption(command, "--stats", options.stats, "The statistics, as JSON");
+  addFileOption(command, "--remarks", options.remarks, "Every decision with its reason: JSON, one object a line");
+  addFileOption(command, "--sarif", options.sarif, "The refusals as SARIF 2.1.0, for code hosts");
   addListOption(command, "--explain", options.explain,
                 "Tell the whole story of an instruction or tensor (name or glob; repeatable)", "NAME");
   command

@@ -49,6 +49,7 @@ std::vector<NamedOutput> namedOutputs(const RunOptions& options) {
 
 /// Two options that name one file, or an option other than -o that names the input (spec 1).
 Status checkNames(const RunOptions& options) {
+  if (options.weights == "-") return usage("--weights must name a file: the document is to refer to it");
   const std::vector<NamedOutput> outputs = namedOutputs(options);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     for (std::size_t k = i + 1; k < outputs.size(); ++k)
@@ -82,18 +83,20 @@ Result<std::optional<std::string>> chooseWeightsFile(const RunOptions& options, 
   if (stem.ends_with(".json")) stem.resize(stem.size() - 5);
   for (const std::string& path :
        {stem + ".safetensors", stem + "." + std::string(dtypeName(options.propagate.dtype)) + ".safetensors"}) {
-    if (refersTo(files, path)) continue;
+    if (refersTo(files, path) || (options.input != "-" && isSameOutput(options.input, path))) continue;
     for (const NamedOutput& output : namedOutputs(options))
       if (isSameOutput(output.path, path))
         return usage(std::string(output.option) + " names '" + path + "', which is to receive the weights");
     return std::optional(path);
   }
-  return usage("the input refers to '" + stem + ".safetensors'; name a file for the weights with --weights");
+  return usage("no file is free to receive the weights: the input is, or refers to, '" + stem + ".safetensors' and '" +
+               stem + "." + std::string(dtypeName(options.propagate.dtype)) + ".safetensors'; name one with --weights");
 }
 
 void warnAboutDtype(const PropagateOptions& options, const LogLine& log) {
   const auto warn = [&](const std::string& message) { report(warning(message), nullptr, log); };
-  if (isFp8(options.dtype) && options.autoCast == AutoCast::kAll)
+  const bool asksForNothing = options.from.empty();
+  if (isFp8(options.dtype) && options.autoCast == AutoCast::kAll && !asksForNothing)
     warn("every " + options.from.toString() + " edge is narrowed to " + std::string(dtypeName(options.dtype)) +
          ", sums and normalisations included; --auto-cast matmult is the usual choice");
   if (options.dtype == Dtype::kFloat8e5) warn("loads never take float8e5");

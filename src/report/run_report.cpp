@@ -105,12 +105,12 @@ std::string toTable(const RunReport& report) {
     if (!description.empty()) text << "  " << description;
     text << '\n';
   };
-  text << report.input << ": " << dtypeName(report.dtype) << " for " << report.target.name << '\n';
+  text << (report.input == "-" ? "<stdin>" : report.input) << ": " << dtypeName(report.dtype) << " for " << report.target.name << '\n';
   for (const StatisticInfo& info : kStatistics) row(info.name, report.statistics.*info.counter, info.description);
   const DecisionCounts& decisions = report.decisions;
   row("decisions: match", decisions.match, "the value had, or accepts, the dtype");
   row("decisions: mutated", decisions.mutated, "retyped");
-  row("decisions: mismatch", decisions.mismatch, "refused:");
+  row("decisions: mismatch", decisions.mismatch, decisions.mismatch == 0 ? "refused" : "refused:");
   for (std::size_t i = 0; i < kReasonCount; ++i)
     if (const std::uint64_t count = decisions.mismatchByReason[i]; count != 0)
       row("  " + std::string(kReasons[i].name), count, kReasons[i].what);
