@@ -170,6 +170,33 @@ class Record {
   std::array<JsonToken, kKeyCount> tokens_;
 };
 
+/// Whose fault something is, as messages begin: "instruction 'x': operand 0: ".
+struct Blame {
+  static constexpr std::uint32_t kWhole = UINT32_MAX;
+  static constexpr std::uint32_t kDst = UINT32_MAX - 1;
+
+  std::string_view what;        // nothing: the document
+  std::string_view name;        // empty: it has none, or not yet
+  std::uint32_t number = 0;     // said in place of a name
+  std::uint32_t part = kWhole;  // or the dst, or the operand of this index
+
+  std::string toString() const {
+    if (what.empty()) return "";
+    std::string text(what);
+    text += name.empty() ? " " + std::to_string(number) : " '" + std::string(name) + "'";
+    if (part == kDst) text += ": dst";
+    if (part < kDst) text += ": operand " + std::to_string(part);
+    return text + ": ";
+  }
+};
+
+std::string_view contentOf(const JsonToken& token) {
+  return token.kind == TokenKind::kString ? token.text : std::string_view();
+}
+
+/// From so many nodes the reader learns how many there may be.
+constexpr std::uint32_t kSampleNodes = 1024;
+
 class Reader {
  public:
   explicit Reader(const Source& source) : source_(source) {}
@@ -190,13 +217,13 @@ class Reader {
   struct PendingReference {
     JsonToken name;
     InstructionId owner;
-    std::uint32_t operand;  // its index, or kDst
+    std::uint32_t operand;  // its index, or Blame::kDst
     bool isInstruction;
-    static constexpr std::uint32_t kDst = UINT32_MAX;
   };
 
   bool error(std::uint64_t offset, std::string message);
   Context contextWithin(const JsonToken& token) const;
+  bool refuseNode(Context list, const JsonToken& token);
   bool isOfInterest() const;
   void begin(Context context, std::uint64_t offset);
   Record* recordOf(Context context);
@@ -211,17 +238,18 @@ class Reader {
   // ---- values of known keys. A fault is reported, and the value is read as if it were absent.
   bool expect(TokenKind kind, const JsonToken& token, Key key);
   std::string_view readName(const Record& record);
-  Dtype readDtype(const JsonToken& token, Key key);
+  Dtype readDtype(const JsonToken& token, std::string_view place = "");
   bool readBool(const Record& record, Key key);
-  std::optional<std::uint64_t> readSize(const JsonToken& token, Key key);
+  std::optional<std::uint64_t> readSize(const JsonToken& token, std::string_view what);
   template <typename Enum, std::size_t N>
   Enum readSpelling(const Record& record, Key key, const Spelling<Enum> (&spellings)[N], Enum byDefault);
   std::uint64_t readShape(Dtype dtype);
   /// The dtype of a reinterpreting view; kNone when it does not reinterpret.
   Dtype readView(const Record& record);
   bool hasRoomFor(std::size_t count);
+  std::size_t extrapolate(std::size_t count, std::uint64_t begin, std::uint64_t here) const;
 
-  void blameInstruction(std::string_view part);
+  void blameInstruction(std::uint32_t part);
   void readOp(Instruction& instruction);
   void checkLoadAndStore(const Instruction& instruction, bool hasDst);
 
@@ -237,9 +265,11 @@ class Reader {
   Graph graph_;
   Diagnostics diagnostics_;
   std::vector<Frame> frames_;
-  std::string who_;  // whose fault it is, as messages begin: "tensor 'x': "
+  Blame blame_;
 
   Record root_, tensor_, data_, instruction_, operand_;  // operand_ serves dst too: neither stands within the other
+  std::uint32_t tensorsSeen_ = 0;                        // elements of the two lists, up to the one being read
+  std::uint32_t instructionsSeen_ = 0;
   std::vector<JsonToken> shape_;
   std::vector<JsonToken> allowedDtypes_;
   std::vector<Operand> operands_;        // of the instruction being read
@@ -253,7 +283,7 @@ class Reader {
 };
 
 ReadGraph Reader::read() {
-  const bool complete = walkJson(source_.text(), *this, diagnostics_);
+  const bool complete = walkJson(source_.text(), Source::kPadding >= kWalkPadding, *this, diagnostics_);
   if (!complete || refused_) return {.graph = std::nullopt, .diagnostics = std::move(diagnostics_)};
   resolvePending();
   graph_.link();
@@ -262,7 +292,7 @@ ReadGraph Reader::read() {
 
 /// Reports a fault; false when no further one would be kept.
 bool Reader::error(std::uint64_t offset, std::string message) {
-  diagnostics_.error(offset, who_ + message);
+  diagnostics_.error(offset, blame_.toString() + message);
   return !diagnostics_.full();
 }
 
@@ -304,18 +334,33 @@ bool Reader::value(JsonToken token) {
   if (!frames_.empty()) {
     const auto [context, key] = frames_.back();
     if (Record* record = recordOf(context); record != nullptr && key != Key::kUnknown) (*record)[key] = token;
+    if (key == Key::kTensor || (key == Key::kName && context == Context::kTensor)) graph_.prefetchTensor(token.text);
+    if (key == Key::kInst || (key == Key::kName && context == Context::kInstruction))
+      graph_.prefetchInstruction(token.text);
     if (context == Context::kShape) shape_.push_back(token);
     if (context == Context::kAllowedDtypes) allowedDtypes_.push_back(token);
-    if (within == Context::kUnknown &&
-        (context == Context::kTensors || context == Context::kInstructions || context == Context::kOperands)) {
-      who_ = context == Context::kTensors    ? "a tensor "
-             : context == Context::kOperands ? "an operand "
-                                             : "an instruction ";
-      if (!error(token.offset, "must be an object, not " + std::string(kindName(token.kind)))) return false;
-    }
+    if (context == Context::kTensors) ++tensorsSeen_;
+    if (context == Context::kInstructions) ++instructionsSeen_;
+    const bool isNode =
+        context == Context::kTensors || context == Context::kInstructions || context == Context::kOperands;
+    if (isNode && within == Context::kUnknown && !refuseNode(context, token)) return false;
   }
   if (token.kind == TokenKind::kArray || token.kind == TokenKind::kObject) begin(within, token.offset);
   return true;
+}
+
+/// Refuses a tensor, instruction or operand that is no object; false when no further fault would be kept.
+bool Reader::refuseNode(Context list, const JsonToken& token) {
+  if (list == Context::kTensors) {
+    blame_ = {.what = "tensor", .number = tensorsSeen_ - 1};
+  } else if (list == Context::kInstructions) {
+    blame_ = {.what = "instruction", .number = instructionsSeen_ - 1};
+  } else {
+    blameInstruction(static_cast<std::uint32_t>(operands_.size()));
+    operands_.emplace_back();  // an immediate, to keep the numbers of those to come
+    operandNames_.emplace_back();
+  }
+  return error(token.offset, "must be an object, not " + std::string(kindName(token.kind)));
 }
 
 /// Whether the value that comes next is one that is read.
@@ -402,14 +447,19 @@ std::string_view Reader::readName(const Record& record) {
   return token.text;
 }
 
-Dtype Reader::readDtype(const JsonToken& token, Key key) {
-  if (!expect(TokenKind::kString, token, key)) return Dtype::kNone;
+/// `place` follows the name of what is unknown: nothing, for the value of 'dtype', or where else it stands.
+Dtype Reader::readDtype(const JsonToken& token, std::string_view place) {
+  if (token.kind != TokenKind::kString) {
+    error(token.offset, (place.empty() ? "'dtype'" : "a dtype" + std::string(place)) + " must be a string, not " +
+                            std::string(kindName(token.kind)));
+    return Dtype::kNone;
+  }
   if (const auto dtype = dtypeFromName(token.text)) return *dtype;
   // A slip in a shorthand is more likely meant as that than as any full name; the document needs the full name, though.
   const auto nearest = nearestName(token.text, dtypeSpellings());
   const std::string guess(nearest ? dtypeName(*dtypeFromArgument(*nearest)) : "");
   error(token.offset,
-        "unknown dtype '" + std::string(token.text) + "'" +
+        "unknown dtype '" + std::string(token.text) + "'" + std::string(place) +
             (guess.empty() ? "; expected one of " + DtypeSet::all().toString() : " (did you mean '" + guess + "'?)"));
   return Dtype::kNone;
 }
@@ -419,14 +469,15 @@ bool Reader::readBool(const Record& record, Key key) {
   return token.present() && expect(TokenKind::kBool, token, key) && token.text == "true";
 }
 
-std::optional<std::uint64_t> Reader::readSize(const JsonToken& token, Key key) {
-  if (!expect(TokenKind::kNumber, token, key)) return std::nullopt;
+/// `what` says what must be such a size.
+std::optional<std::uint64_t> Reader::readSize(const JsonToken& token, std::string_view what) {
+  const bool isNumber = token.kind == TokenKind::kNumber;
   std::uint64_t value = 0;
   const char* last = token.text.data() + token.text.size();
   const auto [rest, status] = std::from_chars(token.text.data(), last, value);
-  if (status == std::errc{} && rest == last) return value;
-  error(token.offset,
-        "'" + std::string(keyName(key)) + "' must be an integer from 0 to 2^64 - 1, not " + std::string(token.text));
+  if (isNumber && status == std::errc{} && rest == last) return value;
+  error(token.offset, std::string(what) + " must be an integer from 0 to 2^64 - 1, not " +
+                          std::string(isNumber ? token.text : kindName(token.kind)));
   return std::nullopt;
 }
 
@@ -452,7 +503,7 @@ std::uint64_t Reader::readShape(Dtype dtype) {
   if (!expect(TokenKind::kArray, shape, Key::kShape)) return 1;
   bool isEmpty = false;
   for (const JsonToken& token : shape_) {
-    dimensions_.push_back(readSize(token, Key::kShape).value_or(1));
+    dimensions_.push_back(readSize(token, "a dimension of 'shape'").value_or(1));
     isEmpty = isEmpty || dimensions_.back() == 0;
   }
   if (isEmpty) return 0;
@@ -470,7 +521,7 @@ Dtype Reader::readView(const Record& record) {
   const JsonToken& dtype = record[Key::kDtype];
   if (readBool(record, Key::kReinterpret)) {
     if (!dtype.present()) return error(record.offset(), "a reinterpreting view must have a 'dtype'"), Dtype::kNone;
-    return readDtype(dtype, Key::kDtype);
+    return readDtype(dtype);
   }
   if (dtype.present()) error(dtype.offset, "'dtype' is allowed only beside \"reinterpret\": true");
   return Dtype::kNone;
@@ -485,12 +536,20 @@ bool Reader::hasRoomFor(std::size_t count) {
   return false;
 }
 
+/// How many there will be if there were `count` from `begin` to `here`, and the rest of the document is like that; a
+/// little more, so that a guess that is nearly right spares the copying.
+std::size_t Reader::extrapolate(std::size_t count, std::uint64_t begin, std::uint64_t here) const {
+  const double rate = static_cast<double>(count) / static_cast<double>(here - begin);
+  return static_cast<std::size_t>(1.1 * rate * static_cast<double>(source_.text().size() - begin));
+}
+
 // ---- the document
 
 void Reader::finishRoot() {
-  who_.clear();
-  if (const JsonToken& version = root_[Key::kVersion]; version.present() && version.text != "1")
-    error(version.offset, "unknown 'version' of the IR; this tool reads version 1");
+  blame_ = {};
+  if (const JsonToken& version = root_[Key::kVersion];
+      version.present() && expect(TokenKind::kNumber, version, Key::kVersion) && version.text != "1")
+    error(version.offset, "unknown 'version' " + std::string(version.text) + " of the IR; this tool reads version 1");
   if (const JsonToken& name = root_[Key::kName]; name.present()) expect(TokenKind::kString, name, Key::kName);
   for (Key key : {Key::kTensors, Key::kInstructions}) {
     const JsonToken& token = root_[key];
@@ -506,13 +565,12 @@ void Reader::finishRoot() {
 void Reader::finishTensor() {
   if (!hasRoomFor(graph_.tensorCount())) return;
   const JsonToken& name = tensor_[Key::kName];
-  who_ = name.kind == TokenKind::kString ? "tensor '" + std::string(name.text) + "': "
-                                         : "tensor " + std::to_string(graph_.tensorCount()) + ": ";
+  blame_ = {.what = "tensor", .name = contentOf(name), .number = tensorsSeen_ - 1};
   Tensor tensor;
   tensor.name = readName(tensor_);
   tensor.nameToken = name.offset;
   if (const JsonToken& dtype = tensor_[Key::kDtype]; dtype.present()) {
-    tensor.dtype = tensor.documentDtype = readDtype(dtype, Key::kDtype);
+    tensor.dtype = tensor.documentDtype = readDtype(dtype);
     tensor.dtypeToken = dtype.offset;
   } else {
     error(tensor_.offset(), "has no 'dtype'");
@@ -521,7 +579,8 @@ void Reader::finishTensor() {
   tensor.space = readSpelling(tensor_, Key::kSpace, kSpaces, Space::kDram);
   tensor.kind = readSpelling(tensor_, Key::kKind, kKinds, TensorKind::kInternal);
   if (tensor.isInterface() && tensor.space != Space::kDram)
-    error(tensor_[Key::kSpace].offset, "an input, output or const tensor must be in 'dram'");
+    error(tensor_[Key::kSpace].offset, "'space' of an input, output or const tensor must be 'dram', not '" +
+                                           std::string(tensor_[Key::kSpace].text) + "'");
   if (const JsonToken& data = tensor_[Key::kData]; data.present() && !tensor.isConst()) {
     error(data.offset, "only a tensor of kind 'const' has 'data'");
   } else if (!data.present() && tensor.isConst()) {
@@ -530,6 +589,8 @@ void Reader::finishTensor() {
     if (const auto constData = readData()) tensor.constData = graph_.addConstData(*constData);
   }
   if (tensor.name.empty()) return;
+  if (graph_.tensorCount() == kSampleNodes)
+    graph_.reserveTensors(extrapolate(kSampleNodes, root_[Key::kTensors].offset, tensor_.offset()));
   const TensorId namesake = graph_.addTensor(tensor, dimensions_);
   if (namesake == TensorId::kNone) return;
   error(tensor.nameToken, "another tensor has this name");
@@ -541,7 +602,12 @@ std::optional<ConstData> Reader::readData() {
   for (const auto& [key, form, kind] : kForms) {
     const JsonToken& token = data_[key];
     if (!token.present()) continue;
-    if (found) return error(data_.offset(), "'data' must have exactly one form, not two"), std::nullopt;
+    if (found) {
+      error(data_.offset(), "'data' must have exactly one form, not both '" +
+                                std::string(keyName(kForms[static_cast<std::size_t>(found->form)].key)) + "' and '" +
+                                std::string(keyName(key)) + "'");
+      return std::nullopt;
+    }
     found = {.form = form, .tensorToken = tensor_.offset(), .dataToken = data_.offset(), .valueToken = token.offset};
   }
   if (!found) {
@@ -563,7 +629,7 @@ std::optional<ConstData> Reader::readData() {
       return error(token.offset, "'" + std::string(keyName(row.key)) + "' is no file name"), std::nullopt;
   }
   if (const JsonToken& offset = data_[Key::kOffset]; row.form == DataForm::kFile && offset.present())
-    found->fileOffset = readSize(offset, Key::kOffset).value_or(0);
+    found->fileOffset = readSize(offset, "'offset'").value_or(0);
   if (row.form == DataForm::kSafetensors) {
     const JsonToken& entry = data_[Key::kTensor];
     if (!entry.present()) return error(data_.offset(), "'data' has no 'tensor' beside 'safetensors'"), std::nullopt;
@@ -575,17 +641,16 @@ std::optional<ConstData> Reader::readData() {
 
 // ---- an instruction
 
-/// Sets who_ for faults within the instruction being read, whose name may still be to come.
-void Reader::blameInstruction(std::string_view part) {
-  const JsonToken& name = instruction_[Key::kName];
-  who_ = "instruction " +
-         (name.kind == TokenKind::kString ? "'" + std::string(name.text) + "'"
-                                          : std::to_string(graph_.instructionCount())) +
-         ": " + std::string(part);
+/// For faults within the instruction being read, whose name may still be to come.
+void Reader::blameInstruction(std::uint32_t part) {
+  blame_ = {.what = "instruction",
+            .name = contentOf(instruction_[Key::kName]),
+            .number = instructionsSeen_ - 1,
+            .part = part};
 }
 
 void Reader::finishOperand() {
-  blameInstruction("operand " + std::to_string(operands_.size()) + ": ");
+  blameInstruction(static_cast<std::uint32_t>(operands_.size()));
   const JsonToken& tensor = operand_[Key::kTensor];
   const JsonToken& inst = operand_[Key::kInst];
   const JsonToken& imm = operand_[Key::kImm];
@@ -616,7 +681,7 @@ void Reader::finishOperand() {
 }
 
 void Reader::finishDst() {
-  blameInstruction("dst: ");
+  blameInstruction(Blame::kDst);
   dstViewDtype_ = readView(operand_);
   const JsonToken& tensor = operand_[Key::kTensor];
   if (!tensor.present())
@@ -626,7 +691,7 @@ void Reader::finishDst() {
 }
 
 void Reader::finishInstruction() {
-  blameInstruction("");
+  blameInstruction(Blame::kWhole);
   if (!hasRoomFor(graph_.instructionCount()) || !hasRoomFor(graph_.operandCount() + operands_.size())) return;
   Instruction instruction;
   instruction.token = instruction_.offset();
@@ -636,7 +701,7 @@ void Reader::finishInstruction() {
   const JsonToken& dst = instruction_[Key::kDst];
   const bool hasDst = dst.present() && dst.kind != TokenKind::kNull;
   if (const JsonToken& dtype = instruction_[Key::kDtype]; dtype.present()) {
-    instruction.dtype = instruction.documentDtype = readDtype(dtype, Key::kDtype);
+    instruction.dtype = instruction.documentDtype = readDtype(dtype);
     instruction.dtypeToken = dtype.offset;
   } else if (hasDst) {
     error(instruction.token, "has a 'dst' but no 'dtype'");
@@ -659,7 +724,7 @@ void Reader::finishInstruction() {
       allowed.present() && expect(TokenKind::kArray, allowed, Key::kAllowedDtypes)) {
     instruction.hasAllowedDtypes = true;
     for (const JsonToken& token : allowedDtypes_) {
-      const Dtype dtype = readDtype(token, Key::kAllowedDtypes);
+      const Dtype dtype = readDtype(token, " in 'allowed_dtypes'");
       if (dtype != Dtype::kNone) instruction.allowedDtypes.insert(dtype);
     }
   }
@@ -670,8 +735,13 @@ void Reader::finishInstruction() {
   for (std::uint32_t i = 0; i < operands_.size(); ++i) resolve(operands_[i], operandNames_[i], id, i);
   Operand written{.kind = OperandKind::kTensor};
   if (dstName_.present()) {
-    resolve(written, dstName_, id, PendingReference::kDst);
+    resolve(written, dstName_, id, Blame::kDst);
     instruction.dst = written.tensor();
+  }
+  if (graph_.instructionCount() == kSampleNodes) {
+    const std::uint64_t begin = root_[Key::kInstructions].offset;
+    graph_.reserveInstructions(extrapolate(kSampleNodes, begin, instruction.token),
+                               extrapolate(graph_.operandCount(), begin, instruction.token));
   }
   const InstructionId namesake = graph_.addInstruction(instruction, operands_);
   if (namesake == InstructionId::kNone) return;
@@ -720,9 +790,8 @@ void Reader::resolvePending() {
   for (const PendingReference& reference : pending_) {
     if (diagnostics_.full()) return;
     Instruction& owner = graph_.instruction(reference.owner);
-    const bool isDst = reference.operand == PendingReference::kDst;
-    who_ = "instruction '" + std::string(owner.name) +
-           "': " + (isDst ? "dst: " : "operand " + std::to_string(reference.operand) + ": ");
+    const bool isDst = reference.operand == Blame::kDst;
+    blame_ = {.what = "instruction", .name = owner.name, .part = isDst ? Blame::kDst : reference.operand};
     const std::string name = "'" + std::string(reference.name.text) + "'";
     if (reference.isInstruction) {
       if (graph_.findInstruction(reference.name.text) != InstructionId::kNone)

@@ -3,7 +3,11 @@
 // the document.
 #pragma once
 
-#include <rapidjson/error/en.h>
+#include <rapidjson/error/error.h>
+// RapidJSON looks at strings sixteen bytes at a time where it may.
+#if defined(__SSE2__) && !defined(RAPIDJSON_SSE2)
+#define RAPIDJSON_SSE2
+#endif
 #include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
 
@@ -16,6 +20,12 @@
 #include <vector>
 
 #include "dtypemut/diag/diagnostic.h"
+
+// By default RapidJSON works on copies of this stream, and a handler could not see where it stands.
+template <>
+struct rapidjson::StreamTraits<rapidjson::StringStream> {
+  enum { copyOptimization = 0 };
+};
 
 namespace dtypemut {
 
@@ -38,6 +48,10 @@ bool exceedsDouble(std::string_view spelled);
 /// Whether the content of a string holds half a surrogate pair.
 bool hasLoneSurrogate(std::string_view content);
 
+/// Why RapidJSON refused the text at `offset`: what was expected there, and what was found. Moves the offset to the
+/// beginning of what is to blame.
+std::string jsonFault(rapidjson::ParseErrorCode code, std::string_view text, std::uint64_t& offset);
+
 /// The keys of the objects that are open, to find duplicates.
 class OpenKeys {
  public:
@@ -55,27 +69,34 @@ class OpenKeys {
   std::deque<std::string> unescaped_;
 };
 
+/// How many readable bytes, the first of them NUL, must follow a text for its walk to be fast.
+inline constexpr std::size_t kWalkPadding = 16;
+
+/// Whether RapidJSON may look at strings without checking each byte: they are ASCII, and without the control characters
+/// that it then lets pass.
+bool isPlainText(std::string_view text);
+
 /// RapidJSON's handler for walkJson.
-template <typename Visitor>
+template <typename Visitor, typename Stream>
 class JsonWalk {
  public:
-  JsonWalk(std::string_view text, Visitor& visitor, Diagnostics& diagnostics)
-      : text_(text), stream_(text.data(), text.size()), visitor_(visitor), diagnostics_(diagnostics) {}
+  JsonWalk(std::string_view text, Stream stream, Visitor& visitor, Diagnostics& diagnostics)
+      : text_(text), stream_(stream), visitor_(visitor), diagnostics_(diagnostics) {}
 
+  template <unsigned kFurtherFlags>
   bool run() {
-    constexpr unsigned kFlags =
-        rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseIterativeFlag;
+    constexpr unsigned kFlags = rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseIterativeFlag | kFurtherFlags;
     if (text_.starts_with("\xEF\xBB\xBF"))
       return refuse(0, "a byte order mark; the document must be UTF-8 without one");
     rapidjson::Reader reader;
     reader.Parse<kFlags>(stream_, *this);
     if (!reader.HasParseError()) {
       // RapidJSON takes a NUL byte for the end of the text.
-      return stream_.Tell() == text_.size() || refuse(stream_.Tell(), "invalid JSON: a NUL byte after the document");
+      return stream_.Tell() == text_.size() ||
+             refuseJson(rapidjson::kParseErrorDocumentRootNotSingular, stream_.Tell());
     }
     if (reader.GetParseErrorCode() == rapidjson::kParseErrorTermination) return false;
-    const std::uint64_t offset = std::min<std::uint64_t>(reader.GetErrorOffset(), text_.size());
-    return refuse(offset, std::string("invalid JSON: ") + rapidjson::GetParseError_En(reader.GetParseErrorCode()));
+    return refuseJson(reader.GetParseErrorCode(), std::min<std::uint64_t>(reader.GetErrorOffset(), text_.size()));
   }
 
   bool Null() { return visitor_.value({.kind = TokenKind::kNull, .offset = takeToken()}); }
@@ -124,6 +145,12 @@ class JsonWalk {
     return false;
   }
 
+  bool refuseJson(rapidjson::ParseErrorCode code, std::uint64_t offset) {
+    const std::string fault = jsonFault(code, text_, offset);
+    // A number can be too large for us without being invalid.
+    return refuse(offset, code == rapidjson::kParseErrorNumberTooBig ? fault : "invalid JSON: " + fault);
+  }
+
   /// Where the token that the stream has just passed, or is about to enter, begins: behind the one before it, and
   /// whatever white space, comma and colon stand between.
   std::uint64_t takeToken() {
@@ -162,7 +189,7 @@ class JsonWalk {
   }
 
   std::string_view text_;
-  rapidjson::MemoryStream stream_;
+  Stream stream_;
   Visitor& visitor_;
   Diagnostics& diagnostics_;
   std::uint64_t previousEnd_ = 0;
@@ -172,10 +199,13 @@ class JsonWalk {
 
 /// Walks a JSON text and calls `visitor.key(token)`, `visitor.value(token)` (also where an array or object begins) and
 /// `visitor.end()` (where one ends), each of which may end the walk by returning false. False when the walk did not
-/// reach the end; the reason, unless it was the visitor's, is in `diagnostics`.
+/// reach the end; the reason, unless it was the visitor's, is in `diagnostics`. `isPadded`: kWalkPadding bytes follow.
 template <typename Visitor>
-bool walkJson(std::string_view text, Visitor& visitor, Diagnostics& diagnostics) {
-  return JsonWalk<Visitor>(text, visitor, diagnostics).run();
+bool walkJson(std::string_view text, bool isPadded, Visitor& visitor, Diagnostics& diagnostics) {
+  if (isPadded && isPlainText(text))
+    return JsonWalk(text, rapidjson::StringStream(text.data()), visitor, diagnostics).template run<0>();
+  return JsonWalk(text, rapidjson::MemoryStream(text.data(), text.size()), visitor, diagnostics)
+      .template run<rapidjson::kParseValidateEncodingFlag>();
 }
 
 }  // namespace dtypemut

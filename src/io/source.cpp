@@ -45,6 +45,8 @@ std::string_view severityName(Severity severity) {
 
 }  // namespace
 
+char* Source::allocate(std::size_t capacity) { return static_cast<char*>(std::malloc(capacity + kPadding)); }
+
 void Source::Free::operator()(char* text) const { std::free(text); }
 
 Result<Source> Source::read(const std::string& path) {
@@ -66,30 +68,30 @@ Result<Source> Source::read(const std::string& path) {
 
   // One byte more than a regular file has, so that its end is met without growing.
   std::size_t capacity = S_ISREG(status.st_mode) ? static_cast<std::size_t>(status.st_size) + 1 : kFirstCapacity;
-  source.text_.reset(static_cast<char*>(std::malloc(capacity)));
+  source.text_.reset(allocate(capacity));
   for (;;) {
     if (source.text_ == nullptr) return failed(ENOMEM);
     const ssize_t count = ::read(descriptor, source.text_.get() + source.size_, capacity - source.size_);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return failed(errno);
-    if (count == 0) return source;
+    if (count == 0) break;
     source.size_ += static_cast<std::size_t>(count);
     if (source.size_ < capacity) continue;
     capacity *= 2;
-    char* larger = static_cast<char*>(std::realloc(source.text_.get(), capacity));
+    char* larger = static_cast<char*>(std::realloc(source.text_.get(), capacity + kPadding));
     if (larger == nullptr) return failed(ENOMEM);
     static_cast<void>(source.text_.release());
     source.text_.reset(larger);
   }
+  std::memset(source.text_.get() + source.size_, 0, kPadding);
+  return source;
 }
 
 Source::Source(std::string name, std::string_view text, std::filesystem::path folder)
-    : name_(std::move(name)),
-      folder_(std::move(folder)),
-      text_(static_cast<char*>(std::malloc(text.size() + 1))),
-      size_(text.size()) {
+    : name_(std::move(name)), folder_(std::move(folder)), text_(allocate(text.size())), size_(text.size()) {
   if (text_ == nullptr) throw std::bad_alloc();
   std::memcpy(text_.get(), text.data(), text.size());
+  std::memset(text_.get() + size_, 0, kPadding);
 }
 
 Source::Position Source::position(std::uint64_t offset) const {

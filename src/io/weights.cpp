@@ -7,6 +7,7 @@
 #include "dtypemut/io/elements.h"
 #include "dtypemut/io/input_file.h"
 #include "dtypemut/io/json_text.h"
+#include "dtypemut/types/spelling.h"
 
 namespace dtypemut {
 namespace {
@@ -41,6 +42,12 @@ std::string shapeText(std::span<const std::uint64_t> shape) {
   std::string text = "[";
   for (std::uint64_t dimension : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(dimension);
   return text + "]";
+}
+
+/// A value of the document, for people; of a long one the beginning.
+std::string foundText(std::string_view spelled) {
+  constexpr std::size_t kLongest = 40;
+  return "; found " + std::string(spelled.substr(0, kLongest)) + (spelled.size() > kLongest ? "..." : "");
 }
 
 /// The content of a string of the document; `buffer` holds it where it is spelled with escapes.
@@ -152,10 +159,10 @@ Diagnostics Weights::checkData(const Tensor& tensor) {
 
 Diagnostics Weights::checkSplat(const Tensor& tensor, const ConstData& data) const {
   std::array<std::byte, 8> element{};
-  const auto fault =
-      parseElement(valueAt(source_.text(), data.valueToken), tensor.dtype, Overflow::kAllowed, element.data());
+  const std::string_view spelled = valueAt(source_.text(), data.valueToken);
+  const auto fault = parseElement(spelled, tensor.dtype, Overflow::kAllowed, element.data());
   if (!fault) return {};
-  return refused(tensor, data.valueToken, "'splat' " + *fault);
+  return refused(tensor, data.valueToken, "'splat' " + *fault + foundText(spelled));
 }
 
 Diagnostics Weights::checkValues(const Tensor& tensor, const ConstData& data) const {
@@ -169,7 +176,8 @@ Diagnostics Weights::checkValues(const Tensor& tensor, const ConstData& data) co
   forEachElement(source_.text(), data.valueToken, [&](std::uint64_t at) {
     const std::string_view spelled = valueAt(source_.text(), at);
     if (const auto fault = parseElement(spelled, tensor.dtype, Overflow::kError, element.data()))
-      diagnostics.add(refused(tensor, at, "element " + std::to_string(count) + " of 'values' " + *fault));
+      diagnostics.add(
+          refused(tensor, at, "element " + std::to_string(count) + " of 'values' " + *fault + foundText(spelled)));
     ++count;
     return !diagnostics.full();
   });
@@ -185,9 +193,8 @@ Diagnostics Weights::checkBase64Form(const Tensor& tensor, const ConstData& data
   const Base64Check check = checkBase64(stringContent(source_.text(), data.valueToken, buffer));
   if (!check.error.empty()) return refused(tensor, data.valueToken, "'base64' is malformed: " + check.error);
   if (check.bytes == tensor.sizeInBytes()) return {};
-  return refused(
-      tensor, data.valueToken,
-      "'base64' has " + bytesText(check.bytes) + ", but " + bytesText(tensor.sizeInBytes()) + " are expected");
+  return refused(tensor, data.valueToken,
+                 "'base64' has " + bytesText(check.bytes) + "; expected " + bytesText(tensor.sizeInBytes()));
 }
 
 Diagnostics Weights::checkFile(const Tensor& tensor, const ConstData& data) const {
@@ -196,8 +203,8 @@ Diagnostics Weights::checkFile(const Tensor& tensor, const ConstData& data) cons
   const std::uint64_t size = file->size();
   if (data.fileOffset <= size && size - data.fileOffset >= tensor.sizeInBytes()) return {};
   return refused(tensor, data.dataToken,
-                 file->path() + ": has " + bytesText(size) + ", but " + bytesText(tensor.sizeInBytes()) +
-                     " from offset " + std::to_string(data.fileOffset) + " are expected");
+                 file->path() + ": has " + bytesText(size) + "; expected " + bytesText(tensor.sizeInBytes()) +
+                     " from offset " + std::to_string(data.fileOffset));
 }
 
 Diagnostics Weights::checkSafetensors(const Tensor& tensor, const ConstData& data) {
@@ -205,7 +212,13 @@ Diagnostics Weights::checkSafetensors(const Tensor& tensor, const ConstData& dat
   if (!file) return ofTensor(tensor, file.error(), data.dataToken);
   const SafetensorsTensor* entry = file->find(data.entry);
   const std::string what = file->path() + ": tensor '" + std::string(data.entry) + "' ";
-  if (entry == nullptr) return refused(tensor, data.dataToken, what + "is not there");
+  if (entry == nullptr) {
+    std::vector<std::string_view> names;
+    for (const SafetensorsTensor& other : file->header().tensors) names.push_back(other.name);
+    const auto nearest = nearestName(data.entry, names);
+    return refused(tensor, data.dataToken,
+                   what + "is not there" + (nearest ? " (did you mean '" + std::string(*nearest) + "'?)" : ""));
+  }
   // float32r is stored as F32, and a U8 without a metadata entry may be either of the floats that have no code.
   const std::optional<Dtype> found = file->dtype(*entry);
   const bool hasCode = canStore(tensor.dtype) && entry->dtypeCode == safetensorsCode(tensor.dtype);

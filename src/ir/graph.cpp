@@ -43,6 +43,11 @@ InstructionId Graph::addInstruction(Instruction instruction, std::span<const Ope
   return InstructionId::kNone;
 }
 
+void Graph::reserveInstructions(std::size_t count, std::size_t operands) {
+  instructions_.reserve(count);
+  operands_.reserve(operands);
+}
+
 std::uint32_t Graph::addConstData(const ConstData& data) {
   constData_.push_back(data);
   return static_cast<std::uint32_t>(constData_.size() - 1);

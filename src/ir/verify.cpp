@@ -97,9 +97,9 @@ class Verifier {
         if (operand.isImmediate()) continue;
         found += (found.empty() ? "" : ", ") + std::string(dtypeName(graph_.dtype(operand)));
       }
-      error(instruction, instruction.nameToken,
-            "a " + opText(instruction) + " takes its operands all in full precision (float32, float32r) or none, not " +
-                found);
+      error(
+          instruction, instruction.nameToken,
+          opText(instruction) + " takes its operands all in full precision (float32, float32r) or none, not " + found);
     }
     if (target_ == nullptr) return;
     for (std::uint32_t i = 0; i < instruction.operandCount; ++i) {
@@ -122,7 +122,7 @@ class Verifier {
     if (read == Dtype::kNone || result == Dtype::kNone || read == result) return;
     const bool isMove = instruction.kind() == OpKind::kMove;
     error(instruction, first.token,
-          "a " + opText(instruction) + " cannot convert" +
+          opText(instruction) + " cannot convert" +
               (isMove ? "" : " (the DMA of " + std::string(target_->name) + " does not cast)") +
               ": its first operand is " + quoted(dtypeName(read)) + ", its result " + quoted(dtypeName(result)));
   }

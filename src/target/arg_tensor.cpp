@@ -125,6 +125,11 @@ std::string_view shapeTypeName(std::uint8_t shapeType) {
   return shapeType < std::size(kNames) ? kNames[shapeType] : std::string_view();
 }
 
+std::optional<bool> ArgTensor::elementsAgree() const {
+  if (shape().empty() || !storedElements) return std::nullopt;
+  return shapeElements() == std::uint64_t{*storedElements};
+}
+
 Result<ArgTensor> readArgTensor(DescriptorKind kind, std::string_view content, const std::string& file) {
   const std::size_t size = descriptorBytes(kind);
   const std::string expected = std::string(", expected ") + std::to_string(size) + " bytes of " +
@@ -149,9 +154,8 @@ Gate dtypeMatchGate(std::uint8_t code, ScalarType hostType) {
   if (!type)
     return {AssertionSite::kDtypeMatch, State::kNotChecked,
             "the device aborts at " + assertionPlace(AssertionSite::kSupportedDtype)};
-  return gate(
-      AssertionSite::kDtypeMatch, *type == hostType,
-      "the host tensor is " + nameAndOrdinal(hostType) + ", the descriptor's dtype is " + nameAndOrdinal(*type));
+  return gate(AssertionSite::kDtypeMatch, *type == hostType,
+              "the host tensor is " + nameAndOrdinal(hostType) + ", the code maps to " + nameAndOrdinal(*type));
 }
 
 std::vector<Gate> tensorGates(const ArgTensor& tensor) {

@@ -60,7 +60,7 @@ std::string nearestSpelling(std::string_view name, const EnumeratorFamily* famil
 }  // namespace
 
 std::string_view isaFamilyName(IsaFamily family) {
-  constexpr std::string_view kNames[] = {"none", "signed", "unsigned", "float", "scale", "cptc"};
+  constexpr std::string_view kNames[] = {"-", "signed", "unsigned", "float", "scale", "cptc"};
   return kNames[static_cast<std::size_t>(family)];
 }
 
@@ -104,10 +104,10 @@ std::optional<std::string> isaBasicEnumerator(std::uint8_t code, std::uint8_t ge
 Result<std::uint8_t> isaCodeFromArgument(std::string_view text) {
   const bool isHex = text.size() > 2 && equalsIgnoringCase(text.substr(0, 2), "0x");
   const std::string_view digits = text.substr(isHex ? 2 : 0);
-  unsigned number = 0;
+  int number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number, isHex ? 16 : 10);
   if (end == digits.data() + digits.size() && error != std::errc::invalid_argument) {
-    if (error == std::errc::result_out_of_range || number > 0xFF)
+    if (error == std::errc::result_out_of_range || digits.starts_with('-') || number > 0xFF)
       return wrongUsage("code " + std::string(text) + " is out of range: expected 0 to 255 (0x0 to 0xFF)");
     return static_cast<std::uint8_t>(number);
   }

@@ -60,8 +60,8 @@ TEST_CASE("two tensors or instructions of one name are refused, both places name
 }
 
 TEST_CASE("names are there, and not empty") {
-  checkRefused(document({input("^")}, {}), "tensor '': 'name' is empty");
-  checkRefused(document({}, {op("^", "MemsetOp", "", "")}), "instruction '': 'name' is empty");
+  checkRefused(document({input("^")}, {}), "tensor 0: 'name' is empty");
+  checkRefused(document({}, {op("^", "MemsetOp", "", "")}), "instruction 0: 'name' is empty");
   checkRefused(document({R"(^{"dtype": "int8", "shape": []})"}, {}), "tensor 0: has no 'name'");
   checkRefused(document({}, {R"(^{"op": "MemsetOp"})"}), "instruction 0: has no 'name'");
 }
@@ -142,7 +142,7 @@ TEST_CASE("interface tensors live in dram, and consts alone have data") {
   for (const char* kind : {"input", "output"})
     checkRefused(withTensor(R"("name": "a", "dtype": "int8", "shape": [], "kind": ")" + std::string(kind) +
                             R"(", "space": ^"sbuf")"),
-                 "tensor 'a': an input, output or const tensor must be in 'dram'");
+                 "tensor 'a': 'space' of an input, output or const tensor must be 'dram', not 'sbuf'");
   checkRefused(document({"^" + tensor("w", "int8", R"("kind": "const")")}, {}),
                "tensor 'w': a const tensor must have 'data'");
   checkRefused(document({tensor("w", "int8", R"("data": ^{"splat": 1})")}, {}),
@@ -150,45 +150,45 @@ TEST_CASE("interface tensors live in dram, and consts alone have data") {
   checkRefused(constant("int8", "^{}"),
                "tensor 'w': 'data' must have one of 'splat', 'values', 'base64', 'file' and 'safetensors'");
   checkRefused(constant("int8", R"(^{"splat": 1, "values": [1, 1, 1, 1]})"),
-               "tensor 'w': 'data' must have exactly one form, not two");
+               "tensor 'w': 'data' must have exactly one form, not both 'splat' and 'values'");
 }
 
 TEST_CASE("data have the right length") {
   checkRefused(constant("float32", R"({"values": ^[1, 2, 3]})"),
                "tensor 'w': 'values' has 3 elements, but shape [4] has 4");
   checkRefused(constant("float32", R"({"base64": ^"AAAAAA=="})"),
-               "tensor 'w': 'base64' has 4 bytes, but 16 bytes are expected");
+               "tensor 'w': 'base64' has 4 bytes; expected 16 bytes");
   checkAccepted(constant("uint8", R"({"base64": "AAAAAA=="})"));
   checkAccepted(constant("float32", R"({"values": [1, 2, 3, 4]})"));
   checkAccepted(constant("float32", R"({"values": []})", "[4, 0]"));
   checkAccepted(constant("float32", R"({"values": [0.5]})", "[]"));
   checkRefused(constant("float8_e5m2_x4", R"({"base64": ^"AAAAAA=="})"),
-               "tensor 'w': 'base64' has 4 bytes, but 16 bytes are expected");
+               "tensor 'w': 'base64' has 4 bytes; expected 16 bytes");
 
   const ScratchFolder folder;
   writeFile(folder / "w.bin", std::string(20, '\0'));
   checkAccepted(constant("float32", R"({"file": "w.bin", "offset": 4})"), folder.path());
   checkRefused(constant("float32", R"(^{"file": "w.bin", "offset": 5})"),
-               "tensor 'w': " + folder.path() + "/w.bin: has 20 bytes, but 16 bytes from offset 5 are expected",
-               folder.path());
+               "tensor 'w': " + folder.path() + "/w.bin: has 20 bytes; expected 16 bytes from offset 5", folder.path());
 }
 
 TEST_CASE("values and splats are of their dtype") {
   checkRefused(constant("int8", R"({"values": [1, 2, ^128, -128]})"),
-               "tensor 'w': element 2 of 'values' is out of the range of int8");
-  checkRefused(constant("int8", R"({"values": [1, ^2.0, 3, 4]})"),
-               "tensor 'w': element 1 of 'values' must be an integer, spelled without point or exponent, for int8");
+               "tensor 'w': element 2 of 'values' is out of the range of int8; found 128");
+  checkRefused(
+      constant("int8", R"({"values": [1, ^2.0, 3, 4]})"),
+      "tensor 'w': element 1 of 'values' must be an integer, spelled without point or exponent, for int8; found 2.0");
   checkAccepted(constant("uint64", R"({"values": [0, 1, 2, 18446744073709551615]})"));
   checkAccepted(constant("int64", R"({"values": [0, 1, 2, -9223372036854775808]})"));
   checkRefused(constant("float16", R"({"values": [1, 2, 3, ^65520]})"),
-               "tensor 'w': element 3 of 'values' is beyond the range of float16");
+               "tensor 'w': element 3 of 'values' is beyond the range of float16; found 65520");
   checkAccepted(constant("float16", R"({"values": [65519, -0, "nan", "-inf"]})"));
   checkRefused(constant("float32", R"({"values": [1, 2, 3, ^"NaN"]})"),
-               "tensor 'w': element 3 of 'values' must be a number, \"nan\", \"inf\" or \"-inf\"");
+               "tensor 'w': element 3 of 'values' must be a number, \"nan\", \"inf\" or \"-inf\"; found \"NaN\"");
   checkRefused(constant("float8_e4m3fn_x4", R"({"values": ^[1, 2, 3, 4]})"),
                "tensor 'w': 'values' cannot give the elements of packed float8_e4m3fn_x4; use 'base64'");
   checkRefused(constant("int16", R"({"splat": ^0.5})"),
-               "tensor 'w': 'splat' must be an integer, spelled without point or exponent, for int16");
+               "tensor 'w': 'splat' must be an integer, spelled without point or exponent, for int16; found 0.5");
   checkAccepted(constant("float8e4", R"({"splat": 1e30})"));
 }
 

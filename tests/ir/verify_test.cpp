@@ -89,9 +89,9 @@ TEST_CASE("a move reads its first operand in the dtype of its result") {
                     {op("half", "ActivationOp", "x", "", "float16"), op("m", opName, operands, "t", "float16")});
   };
   checkRefused(text("^x"),
-               "instruction 'm': a TransposeOp cannot convert: its first operand is 'float32', its result 'float16'");
+               "instruction 'm': TransposeOp cannot convert: its first operand is 'float32', its result 'float16'");
   checkRefused(text("^h:int16"),
-               "instruction 'm': a TransposeOp cannot convert: its first operand is 'int16', its result 'float16'");
+               "instruction 'm': TransposeOp cannot convert: its first operand is 'int16', its result 'float16'");
   checkAccepted(text("h"));
   checkAccepted(text("x:float16"));
   checkAccepted(text("@half"));
@@ -106,7 +106,7 @@ TEST_CASE("a dma op converts only when the target's DMA casts") {
     return document({input("x"), sbuf("t", "float16")}, {op("ld", "SBAtomLoad", word, "t", "float16")});
   };
   const std::string message =
-      "instruction 'ld': a SBAtomLoad cannot convert (the DMA of tonga does not cast): its first operand is "
+      "instruction 'ld': SBAtomLoad cannot convert (the DMA of tonga does not cast): its first operand is "
       "'float32', its result 'float16'";
   checkRefused(text("^x"), message, &kTonga);
   checkAccepted(text("x"), &kCayman);
@@ -119,7 +119,7 @@ TEST_CASE("a dma op converts only when the target's DMA casts") {
   Target plain = kCayman;
   plain.enableDmaCast = false;
   checkRefused(text("^x"),
-               "instruction 'ld': a SBAtomLoad cannot convert (the DMA of cayman does not cast): its first operand "
+               "instruction 'ld': SBAtomLoad cannot convert (the DMA of cayman does not cast): its first operand "
                "is 'float32', its result 'float16'",
                &plain);
 }
@@ -131,7 +131,7 @@ TEST_CASE("a matmul's operands are all in full precision, or none") {
         {op("half", "ActivationOp", "f", "", "float16"), op(mark + std::string("mm"), opName, operands, "")});
   };
   const auto message = [](const std::string& found, const std::string& opName = "MatMulOp") {
-    return "instruction 'mm': a " + opName +
+    return "instruction 'mm': " + opName +
            " takes its operands all in full precision (float32, float32r) or none, not " + found;
   };
   checkRefused(text("f b"), message("float32, bfloat16"));

@@ -128,9 +128,9 @@ TEST_CASE("anything else is wrong usage, with the nearest spelling") {
     return code.error().begin()->message;
   };
   const std::string_view expected = ": expected a code from 0 to 255, an ISA name or an enumerator";
-  for (const char* text : {"256", "0x100", "99999999999999999999"})
+  for (const char* text : {"256", "0x100", "99999999999999999999", "-1", "-0"})
     CHECK(message(text) == "code " + std::string(text) + " is out of range: expected 0 to 255 (0x0 to 0xFF)");
-  for (const char* text : {"", "-1", "+6", "0x", "6.0", "0x6g", " 6", "A"})
+  for (const char* text : {"", "-", "+6", "0x", "6.0", "0x6g", " 6", "A"})
     CHECK(message(text) == "unknown ISA dtype '" + std::string(text) + "'" + std::string(expected));
   const auto suggested = [&](std::string_view text) {
     const std::string whole = message(text);

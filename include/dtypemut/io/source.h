@@ -19,6 +19,9 @@ class Source {
   /// A text from elsewhere; references in it are relative to `folder`.
   Source(std::string name, std::string_view text, std::filesystem::path folder = ".");
 
+  /// So many NUL bytes follow the text.
+  static constexpr std::size_t kPadding = 16;
+
   std::string_view text() const { return {text_.get(), size_}; }
   /// The path as given; "<stdin>" for stdin.
   const std::string& name() const { return name_; }
@@ -36,6 +39,8 @@ class Source {
     void operator()(char* text) const;
   };
   Source() = default;
+  /// Room for so many bytes and the padding; null when there is none.
+  static char* allocate(std::size_t capacity);
 
   std::string name_;
   std::filesystem::path folder_;

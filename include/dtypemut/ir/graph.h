@@ -128,12 +128,19 @@ class Graph {
   /// Adds a node. When another node of its kind has the name already, adds nothing and returns that one; else kNone.
   TensorId addTensor(Tensor tensor, std::span<const std::uint64_t> shape);
   InstructionId addInstruction(Instruction instruction, std::span<const Operand> operands);
+  /// Makes room for so many nodes at once; what is not needed costs address space only.
+  void reserveTensors(std::size_t count) { tensors_.reserve(count); }
+  void reserveInstructions(std::size_t count, std::size_t operands);
   std::uint32_t addConstData(const ConstData& data);
   void addOpaqueOp(OpaqueOp op) { opaqueOps_.push_back(op); }
   /// Keeps a text that does not stand in the document as it is (it was escaped there, or the pass made it).
   std::string_view keepText(std::string text);
   /// Derives loads, stores and users, once every operand and dst has its target.
   void link();
+
+  /// For a name that is about to be added or looked for.
+  void prefetchTensor(std::string_view name) const { tensorNames_.prefetch(name); }
+  void prefetchInstruction(std::string_view name) const { instructionNames_.prefetch(name); }
 
   // ---- nodes
   std::uint32_t tensorCount() const { return static_cast<std::uint32_t>(tensors_.size()); }

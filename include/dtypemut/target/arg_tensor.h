@@ -52,6 +52,8 @@ struct ArgTensor {
   std::span<const std::uint32_t> shape() const;
   /// The product of shape(); none without an inline shape of at least rank 1, or when it has no 64 bits.
   std::optional<std::uint64_t> shapeElements() const;
+  /// Whether shape and storage have the same number of elements; none when one of them has no number at all.
+  std::optional<bool> elementsAgree() const;
 };
 
 /// Empty for a byte that is no location or shape type.

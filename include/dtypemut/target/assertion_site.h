@@ -31,7 +31,7 @@ inline constexpr AssertionSiteInfo kAssertionSites[] = {
     {AssertionSite::kSupportedDtype, 37, "0", "the dtype code has a ScalarType"},
     {AssertionSite::kHandle, 64, "xt_ptr_", "the storage handle is present"},
     {AssertionSite::kDtypeMatch, 65, "aten_t.dtype().toScalarType() == isa_to_torch_dtype(t_.dtype)", "the host tensor has the dtype's ScalarType"},
-    {AssertionSite::kInlineShape, 94, "t_.framework_shape_type != ..._OUT_OF_LINE_SHAPE", "the shape is inline"},
+    {AssertionSite::kInlineShape, 94, "t_.framework_shape_type != ..._OUT_OF_LINE_SHAPE", "the shape is not out of line"},
     {AssertionSite::kRank, 139, "num_dim != 0", "the rank is at least 1"},
     {AssertionSite::kOneElement4d, 172, "nelem_* == 0 && \"Cannot create an at::Scalar. Argument has more than 1 element\"", "a 4D shape has one element"},
     {AssertionSite::kOneElement8d, 178, "nelem_* == 0 && \"Cannot create an at::Scalar. Argument has more than 1 element\"", "an 8D shape has one element"},

@@ -16,6 +16,7 @@
 namespace dtypemut {
 
 enum class IsaFamily : std::uint8_t { kNone, kSigned, kUnsigned, kFloat, kScale, kCptc };
+/// A dash for kNone.
 std::string_view isaFamilyName(IsaFamily family);
 
 /// One row of isa_dtype.def.
