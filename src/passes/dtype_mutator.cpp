@@ -249,8 +249,8 @@ bool DTypeMutator::everyOtherUserCanRead(InstructionId producer, OperandId askin
   const OperandId first = graph.instruction(producer).firstUser;
   if (!allCan || first == OperandId::kNone) return allCan;
 
-  if (scan_.dtype != dtype || scan_.epoch != graph.retypeEpoch())
-    scan_ = {.dtype = dtype, .epoch = graph.retypeEpoch()};
+  if (scan_.dtype != dtype || scan_.retypesToOthers != graph.retypesToOthers(dtype))
+    scan_ = {.dtype = dtype, .retypesToOthers = graph.retypesToOthers(dtype)};
   OperandId& next = scan_.next.try_emplace(producer, first).first->second;
   while (next != OperandId::kNone && able(next)) next = graph.operand(next).next;
   if (next != asking) return next == OperandId::kNone;

@@ -111,7 +111,7 @@ class DTypeMutator {
   // stays so as long as retypes go to that dtype; so the users of a value are looked through once, not once per user.
   struct Scan {
     Dtype dtype = Dtype::kNone;
-    std::uint64_t epoch = 0;
+    std::uint64_t retypesToOthers = 0;
     std::unordered_map<InstructionId, OperandId> next;
   };
   mutable Scan scan_;
