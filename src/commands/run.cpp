@@ -147,14 +147,16 @@ std::vector<bool> keptInstructions(const Graph& graph, const Source& source, con
 
 class Reports {
  public:
-  Reports(const RunOptions& options, const LogLine& log) : options_(options), log_(log) {}
+  Reports(const RunOptions& options, OutputSet& outputs, const LogLine& log)
+      : options_(options), outputs_(outputs), log_(log) {}
 
-  /// Starts the files.
-  Status open(OutputSet& outputs) {
+  /// Starts the files, the first time.
+  Status open() {
+    if (std::exchange(isOpen_, true)) return Done{};
     for (const auto& [path, file] :
          {std::pair(&options_.stats, &stats_), {&options_.remarks, &remarks_}, {&options_.sarif, &sarif_}}) {
       if (path->empty()) continue;
-      const Result<OutputFile*> opened = outputs.open(*path);
+      const Result<OutputFile*> opened = outputs_.open(*path);
       if (!opened) return opened.error();
       *file = *opened;
     }
@@ -195,7 +197,9 @@ class Reports {
 
  private:
   const RunOptions& options_;
+  OutputSet& outputs_;
   const LogLine& log_;
+  bool isOpen_ = false;
   OutputFile* stats_ = nullptr;
   OutputFile* remarks_ = nullptr;
   OutputFile* sarif_ = nullptr;
@@ -223,6 +227,7 @@ class GraphRun {
     const std::vector<fs::path> files = weights.files();
     if (const Status references = checkReferences(options_, files); !references)
       return stop(references.error(), nullptr);
+    if (const Status opened = reports.open(); !opened) return stop(opened.error(), nullptr);
 
     if (mutator) {
       mutator->setFunction(graph);
@@ -327,8 +332,7 @@ ExitCode run(const RunOptions& options, const LogLine& log) {
   if (const Status names = checkNames(options); !names) return stop(names.error());
   warnAboutDtype(options.propagate, log);
   OutputSet outputs;
-  Reports reports(options, log);
-  if (const Status opened = reports.open(outputs); !opened) return stop(opened.error());
+  Reports reports(options, outputs, log);
   std::optional<DTypeMutator> mutator;
   if (const ExitCode code = GraphRun(options, log).process(mutator, outputs, reports); code != ExitCode::kDone)
     return code;
@@ -358,8 +362,8 @@ ExitCode runAll(const std::vector<std::string>& inputs, const std::string& folde
 
   warnAboutDtype(options.propagate, log);
   OutputSet reportOutputs;
-  Reports reports(options, log);
-  if (const Status opened = reports.open(reportOutputs); !opened) return stop(opened.error());
+  Reports reports(options, reportOutputs, log);
+  if (const Status opened = reports.open(); !opened) return stop(opened.error());
   std::optional<DTypeMutator> mutator;
   ExitCode overall = ExitCode::kDone;
   for (const std::string& input : inputs) {
