@@ -51,6 +51,13 @@ CLI::Option* addGraphArgument(CLI::App& command, std::string& path) {
       ->check(isFileName);
 }
 
+CLI::Option* addGraphsArgument(CLI::App& command, std::vector<std::string>& paths) {
+  return command.add_option("GRAPH", paths, "The graph, a JSON document; - is stdin; several with --output-dir")
+      ->required()
+      ->type_name("")
+      ->check(isFileName);
+}
+
 CLI::Option* addFileOption(CLI::App& command, const std::string& name, std::string& path,
                            const std::string& description) {
   return command.add_option(name, path, description)->type_name("FILE")->check(isFileName);
@@ -85,6 +92,18 @@ CLI::Option* addFromOption(CLI::App& command, DtypeSet& from) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->take_all();
+}
+
+CLI::Option* addListOption(CLI::App& command, const std::string& name, std::vector<std::string>& values,
+                           const std::string& description, const std::string& typeName) {
+  return command.add_option(name, values, description)->type_name(typeName)->allow_extra_args(false)->take_all();
+}
+
+void throwUnknown(const std::string& option, const std::string& what, const std::string& text,
+                  const std::vector<std::string_view>& names) {
+  std::string expected;
+  for (std::string_view name : names) expected += (expected.empty() ? "" : ", ") + std::string(name);
+  throw CLI::ValidationError(option, "unknown " + what + " '" + text + "'" + guess(text, names, expected));
 }
 
 std::size_t parseChoice(const std::string& option, const std::string& text,
