@@ -1,6 +1,8 @@
 #include "dtypemut/io/json_text.h"
 
 #include <locale.h>
+#include <rapidjson/encodings.h>
+#include <rapidjson/memorystream.h>
 #include <stdlib.h>
 
 #include <array>
@@ -120,6 +122,16 @@ std::string decodeString(std::string_view spelled) {
     }
   }
   return content;
+}
+
+bool isUtf8(std::string_view text) {
+  struct Nowhere {
+    void Put(char) {}
+  } nowhere;
+  rapidjson::MemoryStream stream(text.data(), text.size());
+  while (stream.Tell() < text.size())
+    if (!rapidjson::UTF8<>::Validate(stream, nowhere)) return false;
+  return true;
 }
 
 std::string quoteString(std::string_view content) {

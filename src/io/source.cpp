@@ -31,6 +31,16 @@ std::string_view severityName(Severity severity) {
 
 char* Source::allocate(std::size_t capacity) { return static_cast<char*>(std::malloc(capacity + kPadding)); }
 
+LineIndex::LineIndex(std::string_view text) : begins_{0} {
+  for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
+    begins_.push_back(at + 1);
+}
+
+TextPosition LineIndex::position(std::uint64_t offset) const {
+  const auto next = std::upper_bound(begins_.begin(), begins_.end(), offset);
+  return {.line = static_cast<std::uint64_t>(next - begins_.begin()), .column = offset - *std::prev(next) + 1};
+}
+
 void Source::Free::operator()(char* text) const { std::free(text); }
 
 Result<Source> Source::read(const std::string& path) {
@@ -78,7 +88,7 @@ Source::Source(std::string name, std::string_view text, std::filesystem::path fo
   std::memset(text_.get() + size_, 0, kPadding);
 }
 
-Source::Position Source::position(std::uint64_t offset) const {
+TextPosition Source::position(std::uint64_t offset) const {
   const std::string_view before = text().substr(0, offset);
   const std::size_t lastBreak = before.rfind('\n');
   return {.line = 1 + static_cast<std::uint64_t>(std::count(before.begin(), before.end(), '\n')),
@@ -104,7 +114,7 @@ std::string oneLine(std::string_view text) {
 std::string formatDiagnostic(const Diagnostic& diagnostic, const Source* source) {
   std::string line;
   if (diagnostic.offset && source != nullptr) {
-    const Source::Position position = source->position(*diagnostic.offset);
+    const TextPosition position = source->position(*diagnostic.offset);
     line = source->name() + ":" + std::to_string(position.line) + ":" + std::to_string(position.column);
   } else {
     line = diagnostic.file.empty() ? "dtypemut" : diagnostic.file;

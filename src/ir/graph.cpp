@@ -105,13 +105,19 @@ TensorId Graph::tensorBehind(const Operand& operand) const {
 }
 
 void Graph::mutateDstTy(InstructionId id, Dtype dtype) {
+  countRetype(dtype);
   instruction(id).dtype = dtype;
   if (instruction(id).hasDst()) mutateTensorTy(instruction(id).dst, dtype);
 }
 
 void Graph::mutateTensorTy(TensorId id, Dtype dtype) {
-  if (std::exchange(lastRetype_, dtype) != dtype) ++retypeEpoch_;
+  countRetype(dtype);
   tensor(id).dtype = dtype;
+}
+
+void Graph::countRetype(Dtype dtype) {
+  ++retypes_;
+  ++retypesTo_[static_cast<std::size_t>(dtype)];
 }
 
 TensorId Graph::clone(TensorId original, std::string name, Dtype dtype) {

@@ -19,6 +19,7 @@ DTypeMutator::DTypeMutator(bool mutateMultiUsers, Graph& function, const Target&
 void DTypeMutator::setFunction(Graph& function) {
   function_ = &function;
   scan_ = {};
+  isKept_.clear();
 }
 
 void DTypeMutator::reset() { tensorMap_.clear(); }
@@ -40,6 +41,9 @@ Decision DTypeMutator::decide(OperandId asking, Dtype dtype) const {
 
   // Gate 1: nothing to do.
   if (graph.dtype(operand) == dtype) return {.operand = asking, .state = MutateState::Match};
+  // Kept: what the user said must stay.
+  if (const InstructionId kept = keptProducer(operand); kept != InstructionId::kNone)
+    return refuse(kept, Reason::kKeep);
   // Gate 2: the bits behind a view are not the view's to retype.
   if (operand.reinterprets()) return refuse(InstructionId::kNone, Reason::kOperandReinterpret);
   // Gate 3: there must be a sole producer, and one that allows the dtype.
@@ -209,6 +213,18 @@ bool DTypeMutator::canReadAlone(const Instruction& user, Dtype dtype) const {
   return false;
 }
 
+/// The first producer of what the operand reads that must not be retyped, if any.
+InstructionId DTypeMutator::keptProducer(const Operand& operand) const {
+  InstructionId kept = InstructionId::kNone;
+  if (isKept_.empty()) return kept;
+  if (operand.isInstruction() && isKept(operand.instruction())) return operand.instruction();
+  if (operand.isTensor())
+    function_->forEachStore(operand.tensor(), [&](InstructionId store) {
+      if (kept == InstructionId::kNone && isKept(store)) kept = store;
+    });
+  return kept;
+}
+
 /// Whether `user` can read the result of `producer` once that is retyped to `dtype`.
 bool DTypeMutator::canRead(const Instruction& user, InstructionId producer, Dtype dtype) const {
   if (!canReadAlone(user, dtype)) return false;
@@ -233,8 +249,8 @@ bool DTypeMutator::everyOtherUserCanRead(InstructionId producer, OperandId askin
   const OperandId first = graph.instruction(producer).firstUser;
   if (!allCan || first == OperandId::kNone) return allCan;
 
-  if (scan_.dtype != dtype || scan_.epoch != graph.retypeEpoch())
-    scan_ = {.dtype = dtype, .epoch = graph.retypeEpoch()};
+  if (scan_.dtype != dtype || scan_.retypesToOthers != graph.retypesToOthers(dtype))
+    scan_ = {.dtype = dtype, .retypesToOthers = graph.retypesToOthers(dtype)};
   OperandId& next = scan_.next.try_emplace(producer, first).first->second;
   while (next != OperandId::kNone && able(next)) next = graph.operand(next).next;
   if (next != asking) return next == OperandId::kNone;

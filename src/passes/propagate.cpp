@@ -11,10 +11,16 @@ namespace {
 
 /// Whether carrying out all `decisions`, those of a matmul's candidates, would leave its operands mixed.
 bool wouldBeMixed(const Graph& graph, const Instruction& matmul, std::span<const Decision> decisions, Dtype dtype) {
+  // A retype reaches every operand that reads the value, not just the one that asks.
+  std::vector<TensorId> retyped;
+  for (const Decision& decision : decisions)
+    if (decision.state.mutated()) retyped.push_back(graph.instruction(decision.producer).dst);
+  std::sort(retyped.begin(), retyped.end());
   return hasMixedOperands(graph, matmul, [&](OperandId id) {
-    const auto decision = std::find_if(decisions.begin(), decisions.end(),
-                                       [&](const Decision& candidate) { return candidate.operand == id; });
-    return decision != decisions.end() && decision->state.mutated() ? dtype : graph.dtype(graph.operand(id));
+    const Operand& operand = graph.operand(id);
+    const bool isRetyped =
+        !operand.reinterprets() && std::binary_search(retyped.begin(), retyped.end(), graph.tensorBehind(operand));
+    return isRetyped ? dtype : graph.dtype(operand);
   });
 }
 

@@ -3,6 +3,8 @@
 // nothing of JSON.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -214,14 +216,15 @@ class Graph {
   /// Retypes an instruction's result and, when it has one, its dst tensor.
   void mutateDstTy(InstructionId id, Dtype dtype);
   void mutateTensorTy(TensorId id, Dtype dtype);
-  /// Changes whenever a retype goes to another dtype than the one before it.
-  std::uint64_t retypeEpoch() const { return retypeEpoch_; }
+  /// How many retypes so far went to any other dtype than this one.
+  std::uint64_t retypesToOthers(Dtype dtype) const { return retypes_ - retypesTo_[static_cast<std::size_t>(dtype)]; }
   /// Adds a tensor like `original` but for name and dtype, read by nothing.
   TensorId clone(TensorId original, std::string name, Dtype dtype);
   /// Lets an operand read another tensor.
   void replaceTensor(OperandId id, TensorId replacement);
 
  private:
+  void countRetype(Dtype dtype);
   void insertLoad(OperandId id);
   void removeLoad(OperandId id);
 
@@ -236,8 +239,8 @@ class Graph {
   NameIndex instructionNames_;
   std::uint32_t documentTensorCount_ = 0;
   std::uint64_t nextId_ = 0;
-  std::uint64_t retypeEpoch_ = 0;
-  Dtype lastRetype_ = Dtype::kNone;
+  std::uint64_t retypes_ = 0;
+  std::array<std::uint64_t, kDtypeCount> retypesTo_{};
 };
 
 }  // namespace dtypemut
