@@ -233,6 +233,7 @@ class GraphRun {
       mutator->setFunction(graph);
       mutator->reset();
     } else {
+      warnAboutDtype(options_.propagate, log_);
       mutator.emplace(options_.mutateMultiUsers, graph, options_.target);
     }
     mutator->keep(keptInstructions(graph, *source, options_.keep, log_));
@@ -330,7 +331,6 @@ ExitCode run(const RunOptions& options, const LogLine& log) {
     return diagnostics.exitCode();
   };
   if (const Status names = checkNames(options); !names) return stop(names.error());
-  warnAboutDtype(options.propagate, log);
   OutputSet outputs;
   Reports reports(options, outputs, log);
   std::optional<DTypeMutator> mutator;
@@ -360,7 +360,6 @@ ExitCode runAll(const std::vector<std::string>& inputs, const std::string& folde
   if (!options.dryRun && !fs::is_directory(folder, failed))
     return stop(fileError(folder, "cannot write: no such folder"));
 
-  warnAboutDtype(options.propagate, log);
   OutputSet reportOutputs;
   Reports reports(options, reportOutputs, log);
   if (const Status opened = reports.open(); !opened) return stop(opened.error());
