@@ -12,6 +12,8 @@ std::string guess(const std::string& text, const std::vector<std::string_view>& 
   return "; expected one of " + expected;
 }
 
+std::string isFileName(const std::string& path) { return path.empty() ? "must name a file, not ''" : ""; }
+
 }  // namespace
 
 Target parseTarget(const std::string& text) {
@@ -42,6 +44,25 @@ Dtype parseDtype(const std::string& option, const std::string& text) {
   throw CLI::ValidationError(option, "unknown dtype '" + text + "'" + guess(text, names, accepted.toString()));
 }
 
+CLI::Option* addGraphArgument(CLI::App& command, std::string& path) {
+  return command.add_option("GRAPH", path, "The graph, a JSON document; - is stdin")
+      ->required()
+      ->type_name("")
+      ->check(isFileName);
+}
+
+CLI::Option* addGraphsArgument(CLI::App& command, std::vector<std::string>& paths) {
+  return command.add_option("GRAPH", paths, "The graph, a JSON document; - is stdin; several with --output-dir")
+      ->required()
+      ->type_name("")
+      ->check(isFileName);
+}
+
+CLI::Option* addFileOption(CLI::App& command, const std::string& name, std::string& path,
+                           const std::string& description) {
+  return command.add_option(name, path, description)->type_name("FILE")->check(isFileName);
+}
+
 CLI::Option* addTargetOption(CLI::App& command, std::optional<Target>& target) {
   return command
       .add_option_function<std::string>(
@@ -67,10 +88,22 @@ CLI::Option* addFromOption(CLI::App& command, DtypeSet& from) {
             for (const std::string& text : texts) from.insert(parseDtype("--from", text));
           },
           "The dtypes to replace, comma-separated or repeated (default: float32)")
-      ->type_name("DTYPE,...")
+      ->type_name("DTYPE")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->take_all();
+}
+
+CLI::Option* addListOption(CLI::App& command, const std::string& name, std::vector<std::string>& values,
+                           const std::string& description, const std::string& typeName) {
+  return command.add_option(name, values, description)->type_name(typeName)->allow_extra_args(false)->take_all();
+}
+
+void throwUnknown(const std::string& option, const std::string& what, const std::string& text,
+                  const std::vector<std::string_view>& names) {
+  std::string expected;
+  for (std::string_view name : names) expected += (expected.empty() ? "" : ", ") + std::string(name);
+  throw CLI::ValidationError(option, "unknown " + what + " '" + text + "'" + guess(text, names, expected));
 }
 
 std::size_t parseChoice(const std::string& option, const std::string& text,

@@ -1,12 +1,17 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <exception>
 #include <iostream>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "command.h"
+#include "dtypemut/types/spelling.h"
 
 namespace dtypemut::cli {
 namespace {
@@ -41,6 +46,41 @@ void holdClosedStreams() {
       static_cast<void>(::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
 }
 
+/// The argument that no option or command took, if that is what was wrong.
+std::optional<std::string> unexpectedArgument(const CLI::App& app) {
+  const std::vector<std::string> rest = app.remaining(true);
+  const auto isOption = [](const std::string& text) { return text.size() > 1 && text[0] == '-'; };
+  const auto option = std::find_if(rest.begin(), rest.end(), isOption);
+  if (option != rest.end()) return option->substr(0, option->find('='));
+  return rest.empty() ? std::nullopt : std::optional(rest.front());
+}
+
+/// What was wrong with the usage, for people.
+std::string describe(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<const CLI::App*> commands = app.get_subcommands({});
+  const bool hasCommand = !app.get_subcommands().empty();
+  const std::optional<std::string> argument = unexpectedArgument(app);
+  const bool isUnexpected = !hasCommand || dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  if (!isUnexpected || !argument) return error.what();
+
+  const bool isOption = argument->starts_with('-');
+  if (hasCommand && !isOption) return "unexpected argument '" + *argument + "'";
+  std::vector<std::string> names;
+  if (isOption) {
+    const CLI::App& command = hasCommand ? *app.get_subcommands().front() : app;
+    for (const CLI::Option* option : command.get_options())
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  } else {
+    for (const CLI::App* command : commands) names.push_back(command->get_name());
+  }
+  const auto nearest = nearestName(*argument, std::vector<std::string_view>(names.begin(), names.end()));
+  std::string message = std::string("unknown ") + (isOption ? "option" : "command") + " '" + *argument + "'";
+  if (nearest) return message + " (did you mean '" + std::string(*nearest) + "'?)";
+  if (isOption) return message;
+  for (const std::string& name : names) message += (&name == &names.front() ? "; expected one of " : ", ") + name;
+  return message;
+}
+
 int main(int argc, char** argv) {
   holdClosedStreams();
   // A reader that goes away makes a write fail, which is reported as exit status 3; it must not kill the process.
@@ -49,9 +89,11 @@ int main(int argc, char** argv) {
   CLI::App app{kExamples};
   app.name("dtypemut");
   app.require_subcommand(1);
+  app.set_version_flag("--version", "dtypemut " DTYPEMUT_VERSION);
   ExitCode exitCode = ExitCode::kDone;
   addRunCommand(app, exitCode);
   addVerifyCommand(app, exitCode);
+  addDiffCommand(app, exitCode);
   addDecodeCommand(app, exitCode);
   addTargetsCommand(app, exitCode);
   try {
@@ -61,7 +103,7 @@ int main(int argc, char** argv) {
     std::cout.flush();
     return static_cast<int>(std::cout ? ExitCode::kDone : ExitCode::kFile);
   } catch (const CLI::ParseError& error) {
-    std::cerr << "dtypemut: error: " << error.what() << '\n';
+    std::cerr << "dtypemut: error: " << describe(app, error) << '\n';
     return static_cast<int>(ExitCode::kUsage);
   }
   return static_cast<int>(exitCode);

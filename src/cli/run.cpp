@@ -9,9 +9,8 @@
 namespace dtypemut::cli {
 namespace {
 
-constexpr const char* kDescription =
-    "Move a dtype through a graph and fold the casts of weights\n"
-    "\n"
+constexpr const char* kExamples =
+    "Examples:\n"
     "  dtypemut run graph.json --target trn2 --dtype bf16 -o graph.bf16.json\n"
     "  dtypemut run graph.json --target trn2 --dtype bf16 | jq .\n"
     "  dtypemut run graph.json --target trn1 --dtype fp8e4 --auto-cast matmult --stats stats.json -o out.json\n";
@@ -23,18 +22,35 @@ std::string footer() {
         "  " + std::string(info.name) + std::string(24 - info.name.size(), ' ') + std::string(info.description) + "\n";
   return text +
          "\nExit status: 0 done; 1 the input was refused; 2 wrong usage; 3 a file could not be read or written;\n"
-         "5 the result does not verify. Nothing is written on any but 0.";
+         "4 --fail-on tripped, after writing everything; 5 the result does not verify. Nothing is written on 1, 2, 3 "
+         "and 5.";
 }
 
 struct Arguments {
   RunOptions run;
+  std::vector<std::string> inputs;
+  std::string outputDir;
   std::optional<Target> target;
   bool enableDmaCast = false;
   bool disableDmaCast = false;
 };
 
+void addFailure(FailOn& failOn, const std::string& name) {
+  if (const auto reason = reasonFromName(name)) {
+    failOn.reasons.push_back(*reason);
+  } else if (name == "shared") {
+    failOn.reasons.insert(failOn.reasons.end(), {Reason::kMultiLoad, Reason::kNLoads, Reason::kMultiUser});
+  } else if (name == "mismatch") {
+    for (std::size_t i = 0; i < kReasonCount; ++i) failOn.reasons.push_back(static_cast<Reason>(i));
+  } else {
+    std::vector<std::string_view> names = {"shared", "mismatch"};
+    for (const ReasonInfo& info : kReasons) names.push_back(info.name);
+    throwUnknown("--fail-on", "reason", name, names);
+  }
+}
+
 /// What depends on several arguments (spec 3).
-RunOptions complete(const Arguments& arguments) {
+RunOptions completed(const Arguments& arguments) {
   RunOptions options = arguments.run;
   options.target = *arguments.target;
   const Dtype dtype = options.propagate.dtype;
@@ -45,6 +61,9 @@ RunOptions complete(const Arguments& arguments) {
   options.propagate.from.erase(dtype);
   if (options.propagate.foldIndirect && options.policy != Policy::kJoint)
     throw CLI::ValidationError("--fold-indirect", "needs --policy joint");
+  if (arguments.inputs.size() > 1 && arguments.outputDir.empty())
+    throw CLI::ValidationError("GRAPH", "several graphs need --output-dir");
+  options.input = arguments.inputs.front();
   if (arguments.enableDmaCast) options.target.enableDmaCast = true;
   if (arguments.disableDmaCast) options.target.enableDmaCast = false;
   return options;
@@ -55,10 +74,11 @@ RunOptions complete(const Arguments& arguments) {
 void addRunCommand(CLI::App& app, ExitCode& exitCode) {
   const auto arguments = std::make_shared<Arguments>();
   RunOptions& options = arguments->run;
-  CLI::App& command = *app.add_subcommand("run", kDescription);
+  CLI::App& command = *app.add_subcommand("run", "Move a dtype through a graph and fold the casts of weights");
+  leadWithExamples(command, kExamples);
   command.footer(footer());
 
-  command.add_option("GRAPH", options.input, "The graph, a JSON document; - is stdin")->required()->type_name("");
+  addGraphsArgument(command, arguments->inputs);
   addTargetOption(command, arguments->target)->required();
   addDtypeOption(command, options.propagate.dtype)->required();
   addFromOption(command, options.propagate.from);
@@ -88,13 +108,51 @@ void addRunCommand(CLI::App& app, ExitCode& exitCode) {
   command.add_flag("--disable-dma-cast", arguments->disableDmaCast, "Let it not cast")->excludes(enable);
   command.add_flag("--keep-dead-weights", options.keepDeadWeights, "Keep weights whose loads all read a cast copy");
 
-  command.add_option("-o,--output", options.output, "The retyped graph (default: - for stdout)")->type_name("FILE");
-  command.add_option("--weights", options.weights, "The cast weights that came from files (default: beside -o)")
-      ->type_name("FILE");
-  command.add_option("--stats", options.stats, "The statistics, as JSON")->type_name("FILE");
+  addListOption(command, "--keep", options.keep.keep, "Retype no instruction whose name matches (glob; repeatable)",
+                "GLOB");
+  addListOption(command, "--keep-op", options.keep.keepOp, "Retype no instruction of this op (repeatable)", "OP");
+  addListOption(command, "--only", options.keep.only, "Retype only instructions whose name matches (repeatable)",
+                "GLOB");
+
+  CLI::Option* output =
+      addFileOption(command, "-o,--output", options.output, "The retyped graph (default: - for stdout)");
+  CLI::Option* weights =
+      addFileOption(command, "--weights", options.weights,
+                    "The cast weights that came from files (default: the name of -o, with .safetensors for .json)");
+  command.add_option("--output-dir", arguments->outputDir, "Write each graph under its own name into this folder")
+      ->type_name("DIR")
+      ->excludes(output)
+      ->excludes(weights);
+  command.add_flag("--dry-run", options.dryRun, "Decide and report, but write no graph and no weights");
+  command
+      .add_option("--threads", options.cast.threads,
+                  "Cast weights on so many threads (default: all); the result is the same")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  addFileOption(command, "--stats", options.stats, "The statistics, as JSON");
+  addFileOption(command, "--remarks", options.remarks, "Every decision with its reason: JSON, one object a line");
+  addFileOption(command, "--sarif", options.sarif, "The refusals as SARIF 2.1.0, for code hosts");
+  addListOption(command, "--explain", options.explain,
+                "Tell the whole story of an instruction or tensor (name or glob; repeatable)", "NAME");
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--fail-on",
+          [&options](const std::vector<std::string>& names) {
+            for (const std::string& name : names) addFailure(options.failOn, name);
+          },
+          "Exit 4, after writing everything, on any of these: a reason, shared (multi-load, n-loads, multi-user), "
+          "mismatch (any reason)")
+      ->type_name("REASON,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->take_all();
   command.add_flag("--quiet", options.quiet, "Print no table of statistics");
 
-  command.callback([arguments, &exitCode] { exitCode = run(complete(*arguments), stderrLog()); });
+  command.callback([arguments, &exitCode] {
+    const RunOptions complete = completed(*arguments);
+    exitCode = arguments->outputDir.empty() ? run(complete, stderrLog())
+                                            : runAll(arguments->inputs, arguments->outputDir, complete, stderrLog());
+  });
 }
 
 }  // namespace dtypemut::cli

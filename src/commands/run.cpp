@@ -1,13 +1,21 @@
 #include "dtypemut/commands/run.h"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <optional>
+#include <utility>
 
 #include "dtypemut/io/ir_writer.h"
 #include "dtypemut/io/output.h"
 #include "dtypemut/ir/verify.h"
 #include "dtypemut/passes/joint.h"
+#include "dtypemut/report/explain.h"
+#include "dtypemut/report/remarks.h"
 #include "dtypemut/report/run_report.h"
+#include "dtypemut/report/sarif.h"
 
 namespace dtypemut {
 namespace {
@@ -18,6 +26,8 @@ constexpr std::uint64_t kMuchBase64 = std::uint64_t{64} << 20;  // spec 6
 
 Diagnostic usage(std::string message) { return {.exitCode = ExitCode::kUsage, .message = std::move(message)}; }
 
+Diagnostic warning(std::string message) { return {.severity = Severity::kWarning, .message = std::move(message)}; }
+
 /// The outputs that have a name, with the options that give it.
 struct NamedOutput {
   std::string_view option;
@@ -26,14 +36,20 @@ struct NamedOutput {
 
 std::vector<NamedOutput> namedOutputs(const RunOptions& options) {
   std::vector<NamedOutput> outputs;
-  if (!options.weights.empty()) outputs.push_back({"--weights", options.weights});
-  if (!options.stats.empty()) outputs.push_back({"--stats", options.stats});
-  outputs.push_back({"-o", options.output});
+  const auto add = [&](std::string_view option, const std::string& path) {
+    if (!path.empty()) outputs.push_back({option, path});
+  };
+  add("--weights", options.weights);
+  add("--stats", options.stats);
+  add("--remarks", options.remarks);
+  add("--sarif", options.sarif);
+  if (!options.dryRun) add("-o", options.output);
   return outputs;
 }
 
 /// Two options that name one file, or an option other than -o that names the input (spec 1).
 Status checkNames(const RunOptions& options) {
+  if (options.weights == "-") return usage("--weights must name a file: the document is to refer to it");
   const std::vector<NamedOutput> outputs = namedOutputs(options);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     for (std::size_t k = i + 1; k < outputs.size(); ++k)
@@ -67,103 +83,303 @@ Result<std::optional<std::string>> chooseWeightsFile(const RunOptions& options, 
   if (stem.ends_with(".json")) stem.resize(stem.size() - 5);
   for (const std::string& path :
        {stem + ".safetensors", stem + "." + std::string(dtypeName(options.propagate.dtype)) + ".safetensors"}) {
-    if (refersTo(files, path)) continue;
+    if (refersTo(files, path) || (options.input != "-" && isSameOutput(options.input, path))) continue;
     for (const NamedOutput& output : namedOutputs(options))
       if (isSameOutput(output.path, path))
         return usage(std::string(output.option) + " names '" + path + "', which is to receive the weights");
     return std::optional(path);
   }
-  return usage("the input refers to '" + stem + ".safetensors'; name a file for the weights with --weights");
-}
-
-/// Makes the two documents, the report and the weights, and then lets them appear together.
-Status write(const RunOptions& options, const Source& source, const Graph& graph, Weights& weights,
-             const std::optional<std::string>& weightsFile, const RunReport& runReport) {
-  OutputSet outputs;
-  const bool isDirect = isDirectOutput(options.output);
-  WriteOptions writeOptions{.folder = isDirect ? fs::path(".") : fs::path(options.output).parent_path(),
-                            .keepDeadWeights = options.keepDeadWeights,
-                            .cast = options.cast};
-  if (weightsFile) {
-    writeOptions.weightsFile = *weightsFile;
-    const Result<OutputFile*> file = outputs.open(*weightsFile);
-    if (!file) return file.error();
-    if (Status done = writeWeights(graph, weights, options.cast, **file); !done) return done;
-  }
-  if (!options.stats.empty()) {
-    const Result<OutputFile*> file = outputs.open(options.stats);
-    if (!file) return file.error();
-    (*file)->write(toJson(runReport));
-  }
-  const Result<OutputFile*> document = outputs.open(options.output);
-  if (!document) return document.error();
-  if (Status done = writeGraph(source, graph, weights, writeOptions, **document); !done) return done;
-  return outputs.commit();
+  return usage("no file is free to receive the weights: the input is, or refers to, '" + stem + ".safetensors' and '" +
+               stem + "." + std::string(dtypeName(options.propagate.dtype)) + ".safetensors'; name one with --weights");
 }
 
 void warnAboutDtype(const PropagateOptions& options, const LogLine& log) {
-  const auto warn = [&](const std::string& message) {
-    log(Severity::kWarning, formatDiagnostic({.severity = Severity::kWarning, .message = message}, nullptr));
-  };
-  if (isFp8(options.dtype) && options.autoCast == AutoCast::kAll)
+  const auto warn = [&](const std::string& message) { report(warning(message), nullptr, log); };
+  const bool asksForNothing = options.from.empty();
+  if (isFp8(options.dtype) && options.autoCast == AutoCast::kAll && !asksForNothing)
     warn("every " + options.from.toString() + " edge is narrowed to " + std::string(dtypeName(options.dtype)) +
          ", sums and normalisations included; --auto-cast matmult is the usual choice");
   if (options.dtype == Dtype::kFloat8e5) warn("loads never take float8e5");
 }
 
+// ---- what must not be retyped
+
+bool matchesAny(const std::vector<std::string>& globs, std::string_view name) {
+  return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
+    return ::fnmatch(glob.c_str(), std::string(name).c_str(), 0) == 0;
+  });
+}
+
+/// By instruction: whether the patterns keep it. Reports patterns that match nothing, and those that disagree.
+std::vector<bool> keptInstructions(const Graph& graph, const Source& source, const KeepPatterns& patterns,
+                                   const LogLine& log) {
+  if (patterns.keep.empty() && patterns.keepOp.empty() && patterns.only.empty()) return {};
+  std::vector<bool> isKept(graph.instructionCount(), false);
+  const PropagateOptions unused;
+  const DecisionLog names{.source = source, .graph = graph, .options = unused};
+  for (std::uint32_t i = 0; i < graph.instructionCount(); ++i) {
+    const Instruction& instruction = graph.instruction(InstructionId{i});
+    const bool isNamed = matchesAny(patterns.keep, instruction.name);
+    const bool isOfOp = !patterns.keepOp.empty() && matchesAny(patterns.keepOp, opText(names, instruction));
+    const bool isOnly = matchesAny(patterns.only, instruction.name);
+    isKept[i] = isNamed || isOfOp || (!patterns.only.empty() && !isOnly);
+    if (isOnly && (isNamed || isOfOp))
+      report(warning("instruction '" + std::string(instruction.name) + "' is kept: both --only and " +
+                     (isNamed ? "--keep" : "--keep-op") + " match it"),
+             nullptr, log);
+  }
+  const auto reportUnmatched = [&](std::string_view option, const std::vector<std::string>& globs, auto&& textOf) {
+    for (const std::string& glob : globs) {
+      bool found = false;
+      for (std::uint32_t i = 0; i < graph.instructionCount() && !found; ++i)
+        found = matchesAny({glob}, textOf(graph.instruction(InstructionId{i})));
+      if (!found) report(warning(std::string(option) + " '" + glob + "' matches no instruction"), nullptr, log);
+    }
+  };
+  const auto nameOf = [](const Instruction& instruction) { return instruction.name; };
+  reportUnmatched("--keep", patterns.keep, nameOf);
+  reportUnmatched("--keep-op", patterns.keepOp, [&](const Instruction& i) { return opText(names, i); });
+  reportUnmatched("--only", patterns.only, nameOf);
+  return isKept;
+}
+
+// ---- reports about one or several graphs
+
+class Reports {
+ public:
+  Reports(const RunOptions& options, OutputSet& outputs, const LogLine& log)
+      : options_(options), outputs_(outputs), log_(log) {}
+
+  /// Starts the files, the first time.
+  Status open() {
+    if (std::exchange(isOpen_, true)) return Done{};
+    for (const auto& [path, file] :
+         {std::pair(&options_.stats, &stats_), {&options_.remarks, &remarks_}, {&options_.sarif, &sarif_}}) {
+      if (path->empty()) continue;
+      const Result<OutputFile*> opened = outputs_.open(*path);
+      if (!opened) return opened.error();
+      *file = *opened;
+    }
+    return Done{};
+  }
+
+  /// Whether the decisions themselves are wanted, and not only their number.
+  bool wantDecisions() const { return remarks_ != nullptr || sarif_ != nullptr || !options_.explain.empty(); }
+
+  void add(const RunReport& runReport, const DecisionLog& decisions) {
+    runReports_.push_back(runReport);
+    if (remarks_ != nullptr) writeRemarks(decisions, *remarks_);
+    if (sarif_ != nullptr) sarifLog_.add(decisions);
+    for (const std::string& glob : options_.explain) explanations_ += explain(decisions, glob);
+  }
+
+  /// Completes the files; `severally`: stats are about several graphs.
+  void finish(bool severally) {
+    if (stats_ != nullptr) stats_->write(severally ? toJson(runReports_) : toJson(runReports_.front()));
+    if (sarif_ != nullptr) sarif_->write(sarifLog_.toJson());
+  }
+
+  /// What people are told once all is written.
+  void tell(bool severally) {
+    while (explanations_.ends_with('\n')) explanations_.pop_back();
+    if (!explanations_.empty()) log_(Severity::kNote, explanations_);
+    if (options_.quiet) return;
+    for (const RunReport& runReport : runReports_) log_(Severity::kNote, toTable(runReport));
+    if (severally) log_(Severity::kNote, toTable(total(runReports_)));
+  }
+
+  bool failsOn(const FailOn& failOn) const {
+    for (const RunReport& runReport : runReports_)
+      for (Reason reason : failOn.reasons)
+        if (runReport.decisions.mismatchByReason[static_cast<std::size_t>(reason)] != 0) return true;
+    return false;
+  }
+
+ private:
+  const RunOptions& options_;
+  OutputSet& outputs_;
+  const LogLine& log_;
+  bool isOpen_ = false;
+  OutputFile* stats_ = nullptr;
+  OutputFile* remarks_ = nullptr;
+  OutputFile* sarif_ = nullptr;
+  std::vector<RunReport> runReports_;
+  SarifLog sarifLog_;
+  std::string explanations_;
+};
+
+// ---- one graph
+
+class GraphRun {
+ public:
+  GraphRun(const RunOptions& options, const LogLine& log) : options_(options), log_(log) {}
+
+  /// From reading to verifying the result; `mutator` is made for the first graph and re-pointed to the others. Its
+  /// outputs wait in `outputs`, its reports are added to `reports`.
+  ExitCode process(std::optional<DTypeMutator>& mutator, OutputSet& outputs, Reports& reports) {
+    const Result<Source> source = Source::read(options_.input);
+    if (!source) return stop(source.error(), nullptr);
+    CheckedGraph checked = readAndVerify(*source, &options_.target);
+    report(checked.diagnostics, &*source, log_);
+    if (checked.diagnostics.hasErrors()) return checked.diagnostics.exitCode();
+    Graph& graph = *checked.graph;
+    Weights weights(*source, graph);
+    const std::vector<fs::path> files = weights.files();
+    if (const Status references = checkReferences(options_, files); !references)
+      return stop(references.error(), nullptr);
+    if (const Status opened = reports.open(); !opened) return stop(opened.error(), nullptr);
+
+    if (mutator) {
+      mutator->setFunction(graph);
+      mutator->reset();
+    } else {
+      warnAboutDtype(options_.propagate, log_);
+      mutator.emplace(options_.mutateMultiUsers, graph, options_.target);
+    }
+    mutator->keep(keptInstructions(graph, *source, options_.keep, log_));
+    RunReport runReport{.input = options_.input, .target = options_.target, .dtype = options_.propagate.dtype};
+    DecisionLog decisions{.source = *source, .graph = graph, .options = options_.propagate, .policy = options_.policy};
+    propagateInto(*mutator, runReport, reports.wantDecisions() ? &decisions : nullptr, decisions.verdict);
+
+    if (const Diagnostics after = verify(graph, &options_.target); after.hasErrors()) {
+      log_(Severity::kError, "dtypemut: error: the result does not verify; this is a fault of the tool");
+      report(after, &*source, log_);
+      return ExitCode::kToolsFault;
+    }
+    if (!options_.dryRun)
+      if (const Status written = write(*source, graph, weights, files, outputs); !written)
+        return stop(written.error(), &*source);
+    reports.add(runReport, decisions);
+    return ExitCode::kDone;
+  }
+
+ private:
+  ExitCode stop(const Diagnostics& diagnostics, const Source* source) const {
+    report(diagnostics, source, log_);
+    return diagnostics.exitCode();
+  }
+
+  /// Runs the policy and takes the numbers of this graph alone.
+  void propagateInto(DTypeMutator& mutator, RunReport& runReport, DecisionLog* decisions, JointVerdict& verdict) const {
+    Graph& graph = mutator.function();
+    const Statistics before = mutator.statistics();
+    runReport.constBytesBefore = constBytes(graph);
+    const DecisionListener listener = [&](const Decision& decision) {
+      runReport.decisions.add(decision);
+      if (decisions != nullptr) decisions->decisions.push_back(decision);
+    };
+    if (options_.policy == Policy::kJoint)
+      verdict = propagateJointly(mutator, options_.propagate, listener);
+    else
+      propagate(mutator, options_.propagate, listener);
+    for (const StatisticInfo& info : kStatistics)
+      runReport.statistics.*info.counter = mutator.statistics().*info.counter - before.*info.counter;
+    runReport.constBytesAfter = constBytes(graph);
+    runReport.redundantCasts = redundantCasts(graph);
+  }
+
+  /// Writes the weights and the document.
+  Status write(const Source& source, const Graph& graph, Weights& weights, const std::vector<fs::path>& files,
+               OutputSet& outputs) const {
+    const bool isDirect = isDirectOutput(options_.output);
+    WriteOptions writeOptions{.folder = isDirect ? fs::path(".") : fs::path(options_.output).parent_path(),
+                              .keepDeadWeights = options_.keepDeadWeights,
+                              .cast = options_.cast};
+    const std::vector<TensorId> clones = clonesOfFiles(graph);
+    if (!clones.empty()) {
+      const Result<std::optional<std::string>> weightsFile = chooseWeightsFile(options_, files);
+      if (!weightsFile) return weightsFile.error();
+      if (*weightsFile) {
+        writeOptions.weightsFile = **weightsFile;
+        const Result<OutputFile*> file = outputs.open(**weightsFile);
+        if (!file) return file.error();
+        if (Status done = writeWeights(graph, weights, options_.cast, **file); !done) return done;
+      } else {
+        warnAboutBase64(graph, clones);
+      }
+    }
+    const Result<OutputFile*> document = outputs.open(options_.output);
+    if (!document) return document.error();
+    return writeGraph(source, graph, weights, writeOptions, **document);
+  }
+
+  void warnAboutBase64(const Graph& graph, const std::vector<TensorId>& clones) const {
+    std::uint64_t bytes = 0;
+    for (TensorId clone : clones) bytes += graph.tensor(clone).sizeInBytes();
+    if (bytes > kMuchBase64)
+      report(warning(std::to_string(bytes) +
+                     " bytes of weights become base64 in the document; --weights FILE keeps them apart"),
+             nullptr, log_);
+  }
+
+  const RunOptions& options_;
+  const LogLine& log_;
+};
+
+/// The first of 5, 3, 1, 4, 0 that is among them; wrong usage, which only one graph alone can find, before all.
+ExitCode gravest(ExitCode a, ExitCode b) {
+  for (ExitCode code : {ExitCode::kUsage, ExitCode::kToolsFault, ExitCode::kFile, ExitCode::kRefused, ExitCode::kNo})
+    if (a == code || b == code) return code;
+  return ExitCode::kDone;
+}
+
 }  // namespace
 
 ExitCode run(const RunOptions& options, const LogLine& log) {
-  const auto stop = [&](const Diagnostics& diagnostics, const Source* source) {
-    report(diagnostics, source, log);
+  const auto stop = [&](const Diagnostics& diagnostics) {
+    report(diagnostics, nullptr, log);
     return diagnostics.exitCode();
   };
-  if (const Status names = checkNames(options); !names) return stop(names.error(), nullptr);
-  const Result<Source> source = Source::read(options.input);
-  if (!source) return stop(source.error(), nullptr);
-  CheckedGraph checked = readAndVerify(*source, &options.target);
-  report(checked.diagnostics, &*source, log);
-  if (checked.diagnostics.hasErrors()) return checked.diagnostics.exitCode();
-  Graph& graph = *checked.graph;
-  warnAboutDtype(options.propagate, log);
+  if (const Status names = checkNames(options); !names) return stop(names.error());
+  OutputSet outputs;
+  Reports reports(options, outputs, log);
+  std::optional<DTypeMutator> mutator;
+  if (const ExitCode code = GraphRun(options, log).process(mutator, outputs, reports); code != ExitCode::kDone)
+    return code;
+  reports.finish(false);
+  if (const Status written = outputs.commit(); !written) return stop(written.error());
+  reports.tell(false);
+  return reports.failsOn(options.failOn) ? ExitCode::kNo : ExitCode::kDone;
+}
 
-  Weights weights(*source, graph);
-  const std::vector<fs::path> files = weights.files();
-  if (const Status references = checkReferences(options, files); !references) return stop(references.error(), nullptr);
-
-  RunReport runReport{.input = options.input, .target = options.target, .dtype = options.propagate.dtype};
-  runReport.constBytesBefore = constBytes(graph);
-  DTypeMutator mutator(options.mutateMultiUsers, graph, options.target);
-  const auto policy = options.policy == Policy::kJoint ? propagateJointly : propagate;
-  policy(mutator, options.propagate, [&](const Decision& decision) { runReport.decisions.add(decision); });
-  runReport.statistics = mutator.statistics();
-  runReport.constBytesAfter = constBytes(graph);
-  runReport.redundantCasts = redundantCasts(graph);
-
-  if (const Diagnostics after = verify(graph, &options.target); after.hasErrors()) {
-    log(Severity::kError, "dtypemut: error: the result does not verify; this is a fault of the tool");
-    report(after, &*source, log);
-    return ExitCode::kToolsFault;
+ExitCode runAll(const std::vector<std::string>& inputs, const std::string& folder, const RunOptions& options,
+                const LogLine& log) {
+  const auto stop = [&](const Diagnostics& diagnostics) {
+    report(diagnostics, nullptr, log);
+    return diagnostics.exitCode();
+  };
+  std::map<std::string, std::string> byName;
+  for (const std::string& input : inputs) {
+    const std::string name = fs::path(input).filename().string();
+    if (input == "-" || name.empty()) return stop(usage("--output-dir needs inputs that have names"));
+    const auto [found, isNew] = byName.emplace(name, input);
+    if (!isNew)
+      return stop(usage("'" + found->second + "' and '" + input + "' would both be written to '" + name + "'"));
   }
+  std::error_code failed;
+  if (!options.dryRun && !fs::is_directory(folder, failed))
+    return stop(fileError(folder, "cannot write: no such folder"));
 
-  std::optional<std::string> weightsFile;
-  const std::vector<TensorId> clones = clonesOfFiles(graph);
-  if (!clones.empty()) {
-    Result<std::optional<std::string>> chosen = chooseWeightsFile(options, files);
-    if (!chosen) return stop(chosen.error(), nullptr);
-    weightsFile = *chosen;
-    std::uint64_t bytes = 0;
-    for (TensorId clone : clones) bytes += graph.tensor(clone).sizeInBytes();
-    if (!weightsFile && bytes > kMuchBase64)
-      report(Diagnostic{.severity = Severity::kWarning,
-                        .message = std::to_string(bytes) +
-                                   " bytes of weights become base64 in the document; --weights FILE keeps them apart"},
-             nullptr, log);
+  OutputSet reportOutputs;
+  Reports reports(options, reportOutputs, log);
+  if (const Status opened = reports.open(); !opened) return stop(opened.error());
+  std::optional<DTypeMutator> mutator;
+  ExitCode overall = ExitCode::kDone;
+  for (const std::string& input : inputs) {
+    RunOptions one = options;
+    one.input = input;
+    one.output = (fs::path(folder) / fs::path(input).filename()).string();
+    if (const Status names = checkNames(one); !names) return stop(names.error());
+    OutputSet outputs;
+    ExitCode code = GraphRun(one, log).process(mutator, outputs, reports);
+    if (code == ExitCode::kDone)
+      if (const Status written = outputs.commit(); !written) code = stop(written.error());
+    overall = gravest(overall, code);
   }
-  if (const Status written = write(options, *source, graph, weights, weightsFile, runReport); !written)
-    return stop(written.error(), &*source);
-  if (!options.quiet) log(Severity::kNote, toTable(runReport));
-  return ExitCode::kDone;
+  reports.finish(true);
+  if (const Status written = reportOutputs.commit(); !written) overall = gravest(overall, stop(written.error()));
+  reports.tell(true);
+  return reports.failsOn(options.failOn) ? gravest(overall, ExitCode::kNo) : overall;
 }
 
 }  // namespace dtypemut

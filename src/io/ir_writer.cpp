@@ -81,8 +81,8 @@ class Writer {
   void collectClones();
   Status writeTensor(TensorId id);
   Status writeWeight(TensorId id, std::span<const TensorId> clones);
-  std::vector<Edit> editsOf(TensorId id) const;
-  std::vector<Edit> editsOfClone(TensorId id) const;
+  std::vector<Edit> editsOf(TensorId id);
+  std::vector<Edit> editsOfClone(TensorId id);
   std::string furtherMembers(const ConstData& data) const;
   Status writeElements(TensorId clone);
 
@@ -90,7 +90,7 @@ class Writer {
   Status writeInstruction(InstructionId id);
 
   // ---- text
-  std::string pathText(const fs::path& path) const;
+  std::string pathText(const fs::path& path);
   Status apply(std::vector<Edit> edits, std::uint64_t end);
   void copyTo(std::uint64_t end) {
     output_.write(text_.substr(at_, end - at_));
@@ -106,6 +106,7 @@ class Writer {
   OutputFile& output_;
   bool isElsewhere_;                                   // the output stands in another folder than the input
   std::uint64_t at_ = 0;                               // everything before is written
+  std::optional<Diagnostic> fault_;                    // of a reference that cannot be written
   std::vector<std::pair<TensorId, TensorId>> clones_;  // (weight, clone), by weight, then in the order made
 };
 
@@ -130,6 +131,7 @@ Status Writer::write() {
   if (!instructionsFirst)
     if (Status done = writeInstructions(); !done) return done;
   copyTo(text_.size());
+  if (fault_) return *fault_;
   return output_.flush();
 }
 
@@ -170,7 +172,7 @@ Status Writer::writeWeight(TensorId id, std::span<const TensorId> clones) {
 }
 
 /// What changes in a tensor of the document itself.
-std::vector<Edit> Writer::editsOf(TensorId id) const {
+std::vector<Edit> Writer::editsOf(TensorId id) {
   const Tensor& tensor = graph_.tensor(id);
   std::vector<Edit> edits;
   if (tensor.dtype != tensor.documentDtype) edits.push_back({tensor.dtypeToken, quoteString(dtypeName(tensor.dtype))});
@@ -183,7 +185,7 @@ std::vector<Edit> Writer::editsOf(TensorId id) const {
 }
 
 /// What makes the text of a weight that of its clone.
-std::vector<Edit> Writer::editsOfClone(TensorId id) const {
+std::vector<Edit> Writer::editsOfClone(TensorId id) {
   const Tensor& clone = graph_.tensor(id);
   const Tensor& weight = graph_.tensor(clone.cloneOf);
   const ConstData& data = graph_.constData(weight);
@@ -283,10 +285,15 @@ Status Writer::writeInstruction(InstructionId id) {
 
 // ---- text
 
-/// A path from the working directory as a JSON string, relative to the folder of the output.
-std::string Writer::pathText(const fs::path& path) const {
+/// A path from the working directory as a JSON string, relative to the folder of the output. One that is not UTF-8
+/// cannot be written as JSON: then it is a fault.
+std::string Writer::pathText(const fs::path& path) {
   const fs::path folder = resolved(path.parent_path()).lexically_relative(resolved(options_.folder));
-  return quoteString((folder / path.filename()).lexically_normal().generic_string());
+  const std::string reference = (folder / path.filename()).lexically_normal().generic_string();
+  if (!isUtf8(reference))
+    fault_ = {.exitCode = ExitCode::kUsage,
+              .message = "the document cannot refer to '" + reference + "', which is not UTF-8; choose another place"};
+  return quoteString(reference);
 }
 
 /// Writes the text from where the writer is, with these values replaced; then, with an `end`, up to it.

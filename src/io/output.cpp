@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <set>
 #include <utility>
@@ -36,6 +37,8 @@ TemporaryFiles& temporaryFiles() {
 
 std::string errnoText(int error) { return std::strerror(error); }  // NOLINT(concurrency-mt-unsafe): glibc's is safe
 
+fs::path folderOf(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+
 /// Follows symlinks by hand, since the last one may lead to a file that does not exist yet.
 fs::path followSymlinks(fs::path path) {
   std::error_code ignored;
@@ -47,7 +50,21 @@ fs::path followSymlinks(fs::path path) {
   return path;
 }
 
-fs::path folderOf(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+/// The descriptor of this process that a path such as /dev/stdout leads to. Opening the path would start at the
+/// beginning of a file that is redirected to, and fails for a socket.
+std::optional<int> ownDescriptor(fs::path path) {
+  std::error_code failed;
+  for (int i = 0; i < kMaxSymlinks && fs::is_symlink(fs::symlink_status(path, failed)); ++i) {
+    const std::string name = path.filename().string();
+    const bool isNumber = !name.empty() && name.size() < 9 && name.find_first_not_of("0123456789") == std::string::npos;
+    if (isNumber && fs::canonical(folderOf(path), failed) == "/proc/" + std::to_string(::getpid()) + "/fd")
+      return std::stoi(name);
+    const fs::path next = fs::read_symlink(path, failed);
+    if (next.empty()) break;
+    path = next.is_absolute() ? next : path.parent_path() / next;
+  }
+  return std::nullopt;
+}
 
 int openUniqueFile(const fs::path& folder, fs::path& name) {
   std::random_device random;
@@ -140,7 +157,11 @@ Result<OutputFile*> OutputSet::open(const std::string& path) {
   std::unique_ptr<OutputFile> file(new OutputFile);
   file->path_ = path;
   const auto failed = [&](int error) { return fileError(path, "cannot write: " + errnoText(error)); };
-  if (path != "-") {
+  if (path == "-") {
+    file->stream_ = STDOUT_FILENO;
+  } else if (const std::optional<int> own = ownDescriptor(path)) {
+    file->stream_ = *own;
+  } else {
     file->target_ = followSymlinks(path);
     struct stat found {};
     const bool exists = ::stat(path.c_str(), &found) == 0;
@@ -166,11 +187,12 @@ Status OutputSet::commit() {
     if (Status flushed = file->flush(); !flushed) return flushed;
   for (const auto& file : files_) {
     if (!file->temporary_.empty()) continue;
-    const bool isStdout = file->target_.empty();
-    const int target = isStdout ? STDOUT_FILENO : ::open(file->target_.c_str(), O_WRONLY | O_CLOEXEC);
+    const bool isStream = file->stream_ >= 0;
+    const int target = isStream ? file->stream_ : ::open(file->target_.c_str(), O_WRONLY | O_CLOEXEC);
     int error = target < 0 ? errno : copyAll(file->descriptor_, target);
-    if (!isStdout && target >= 0 && ::close(target) != 0 && error == 0) error = errno;
-    if (error != 0) return fileError(isStdout ? "<stdout>" : file->path_, "cannot write: " + errnoText(error));
+    if (!isStream && target >= 0 && ::close(target) != 0 && error == 0) error = errno;
+    if (error != 0)
+      return fileError(file->path_ == "-" ? "<stdout>" : file->path_, "cannot write: " + errnoText(error));
   }
   const std::lock_guard lock(temporaryFiles().mutex);
   for (const auto& file : files_) {
@@ -209,7 +231,7 @@ bool isSameOutput(const std::string& a, const std::string& b) {
 }
 
 bool isDirectOutput(const std::string& path) {
-  if (path == "-") return true;
+  if (path == "-" || ownDescriptor(path)) return true;
   struct stat found {};
   return ::stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);
 }

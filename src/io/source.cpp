@@ -15,22 +15,6 @@ namespace {
 
 constexpr std::size_t kFirstCapacity = std::size_t{64} << 10;
 
-std::string withoutControlCharacters(std::string_view text) {
-  std::string line;
-  for (char c : text) {
-    if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7F) {
-      line += c;
-    } else if (c == '\n') {
-      line += "\\n";
-    } else {
-      char escape[5];
-      std::snprintf(escape, sizeof escape, "\\x%02x", static_cast<unsigned char>(c));
-      line += escape;
-    }
-  }
-  return line;
-}
-
 std::string_view severityName(Severity severity) {
   switch (severity) {
     case Severity::kNote:
@@ -46,6 +30,16 @@ std::string_view severityName(Severity severity) {
 }  // namespace
 
 char* Source::allocate(std::size_t capacity) { return static_cast<char*>(std::malloc(capacity + kPadding)); }
+
+LineIndex::LineIndex(std::string_view text) : begins_{0} {
+  for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
+    begins_.push_back(at + 1);
+}
+
+TextPosition LineIndex::position(std::uint64_t offset) const {
+  const auto next = std::upper_bound(begins_.begin(), begins_.end(), offset);
+  return {.line = static_cast<std::uint64_t>(next - begins_.begin()), .column = offset - *std::prev(next) + 1};
+}
 
 void Source::Free::operator()(char* text) const { std::free(text); }
 
@@ -94,17 +88,33 @@ Source::Source(std::string name, std::string_view text, std::filesystem::path fo
   std::memset(text_.get() + size_, 0, kPadding);
 }
 
-Source::Position Source::position(std::uint64_t offset) const {
+TextPosition Source::position(std::uint64_t offset) const {
   const std::string_view before = text().substr(0, offset);
   const std::size_t lastBreak = before.rfind('\n');
   return {.line = 1 + static_cast<std::uint64_t>(std::count(before.begin(), before.end(), '\n')),
           .column = lastBreak == std::string_view::npos ? before.size() + 1 : before.size() - lastBreak};
 }
 
+std::string oneLine(std::string_view text) {
+  std::string line;
+  for (char c : text) {
+    if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7F) {
+      line += c;
+    } else if (c == '\n') {
+      line += "\\n";
+    } else {
+      char escape[5];
+      std::snprintf(escape, sizeof escape, "\\x%02x", static_cast<unsigned char>(c));
+      line += escape;
+    }
+  }
+  return line;
+}
+
 std::string formatDiagnostic(const Diagnostic& diagnostic, const Source* source) {
   std::string line;
   if (diagnostic.offset && source != nullptr) {
-    const Source::Position position = source->position(*diagnostic.offset);
+    const TextPosition position = source->position(*diagnostic.offset);
     line = source->name() + ":" + std::to_string(position.line) + ":" + std::to_string(position.column);
   } else {
     line = diagnostic.file.empty() ? "dtypemut" : diagnostic.file;
@@ -113,7 +123,7 @@ std::string formatDiagnostic(const Diagnostic& diagnostic, const Source* source)
   line += severityName(diagnostic.severity);
   line += ": ";
   line += diagnostic.message;
-  return withoutControlCharacters(line);
+  return oneLine(line);
 }
 
 }  // namespace dtypemut

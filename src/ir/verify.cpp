@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "dtypemut/types/spelling.h"
+
 namespace dtypemut {
 namespace {
 
@@ -12,14 +14,25 @@ std::string opText(const Instruction& instruction) { return std::string(opName(i
 
 std::string operandText(std::uint32_t index) { return "operand " + std::to_string(index) + ": "; }
 
+/// The known op that an unknown one may have been meant to be, for people.
+std::string guessOp(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (int op = 0; op < static_cast<int>(Op::kOpaque); ++op) names.push_back(opName(static_cast<Op>(op)));
+  const auto nearest = nearestName(name, names);
+  return nearest ? " (did you mean " + quoted(*nearest) + "?)" : "";
+}
+
 class Verifier {
  public:
   Verifier(const Graph& graph, const Target* target)
       : graph_(graph), target_(target), isStored_(graph.tensorCount(), false) {}
 
   Diagnostics run() {
+    constexpr std::size_t kMostGuessed = 100;  // of more, the op table is not to blame
+    const bool guesses = graph_.opaqueOps().size() <= kMostGuessed;
     for (const OpaqueOp& op : graph_.opaqueOps())
-      diagnostics_.warning(op.token, "unknown op " + quoted(op.name) + ": its instructions are left alone");
+      diagnostics_.warning(op.token, "unknown op " + quoted(op.name) + (guesses ? guessOp(op.name) : "") +
+                                         ": its instructions are left alone");
     for (std::uint32_t i = 0; i < graph_.tensorCount() && !diagnostics_.full(); ++i) {
       const Tensor& tensor = graph_.tensor(TensorId{i});
       if (isForeign(tensor.dtype))

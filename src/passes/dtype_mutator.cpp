@@ -19,6 +19,7 @@ DTypeMutator::DTypeMutator(bool mutateMultiUsers, Graph& function, const Target&
 void DTypeMutator::setFunction(Graph& function) {
   function_ = &function;
   scan_ = {};
+  isKept_.clear();
 }
 
 void DTypeMutator::reset() { tensorMap_.clear(); }
@@ -40,6 +41,9 @@ Decision DTypeMutator::decide(OperandId asking, Dtype dtype) const {
 
   // Gate 1: nothing to do.
   if (graph.dtype(operand) == dtype) return {.operand = asking, .state = MutateState::Match};
+  // Kept: what the user said must stay.
+  if (const InstructionId kept = keptProducer(operand); kept != InstructionId::kNone)
+    return refuse(kept, Reason::kKeep);
   // Gate 2: the bits behind a view are not the view's to retype.
   if (operand.reinterprets()) return refuse(InstructionId::kNone, Reason::kOperandReinterpret);
   // Gate 3: there must be a sole producer, and one that allows the dtype.
@@ -207,6 +211,18 @@ bool DTypeMutator::canReadAlone(const Instruction& user, Dtype dtype) const {
       return false;
   }
   return false;
+}
+
+/// The first producer of what the operand reads that must not be retyped, if any.
+InstructionId DTypeMutator::keptProducer(const Operand& operand) const {
+  InstructionId kept = InstructionId::kNone;
+  if (isKept_.empty()) return kept;
+  if (operand.isInstruction() && isKept(operand.instruction())) return operand.instruction();
+  if (operand.isTensor())
+    function_->forEachStore(operand.tensor(), [&](InstructionId store) {
+      if (kept == InstructionId::kNone && isKept(store)) kept = store;
+    });
+  return kept;
 }
 
 /// Whether `user` can read the result of `producer` once that is retyped to `dtype`.

@@ -88,6 +88,7 @@ Reason Solver::whyNotEligible(TensorId id) const {
 
 Reason Solver::whyNotRetypable(InstructionId id) const {
   const Instruction& store = graph_.instruction(id);
+  if (mutator_.isKept(id)) return Reason::kKeep;
   if (isFoldable(store.op, options_)) return mutator_.decideLoad(id, options_.dtype).reason;
   if (store.kind() == OpKind::kMove) {
     if (store.hasCanMutateDstTy && !store.saysCanMutateDstTy) return Reason::kCanMutateDstTy;
@@ -244,9 +245,10 @@ JointVerdict decideJointly(const DTypeMutator& mutator, const PropagateOptions& 
   return Solver(mutator, options).solve();
 }
 
-void propagateJointly(DTypeMutator& mutator, const PropagateOptions& options, const DecisionListener& listener) {
+JointVerdict propagateJointly(DTypeMutator& mutator, const PropagateOptions& options,
+                              const DecisionListener& listener) {
   const Graph& graph = mutator.function();
-  const JointVerdict verdict = decideJointly(mutator, options);
+  JointVerdict verdict = decideJointly(mutator, options);
   std::vector<bool> isTold(graph.tensorCount(), false);
   for (std::uint32_t i = 0; i < graph.instructionCount(); ++i) {
     const Instruction& asking = graph.instruction(InstructionId{i});
@@ -262,6 +264,7 @@ void propagateJointly(DTypeMutator& mutator, const PropagateOptions& options, co
     if (store.hasDst() && verdict.isRetyped[index(store.dst)])
       mutator.retypeStore(InstructionId{i}, isFoldable(store.op, options), options.dtype);
   }
+  return verdict;
 }
 
 }  // namespace dtypemut

@@ -4,18 +4,12 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "dtypemut/report/narrative.h"
+
 namespace dtypemut {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// The dtype that an operand had in the document.
-Dtype documentDtype(const Graph& graph, const Operand& operand) {
-  if (operand.reinterprets()) return operand.viewDtype;
-  if (operand.isTensor()) return graph.tensor(operand.tensor()).documentDtype;
-  if (operand.isInstruction()) return graph.instruction(operand.instruction()).documentDtype;
-  return Dtype::kNone;
-}
 
 }  // namespace
 
@@ -47,25 +41,58 @@ std::uint64_t redundantCasts(const Graph& graph) {
   return count;
 }
 
-std::string toJson(const RunReport& report) {
+namespace {
+
+Json jsonOf(const RunReport& report) {
   Json statistics;
   for (const StatisticInfo& info : kStatistics) statistics[info.name] = report.statistics.*info.counter;
   Json reasons = Json::object();
   for (std::size_t i = 0; i < kReasonCount; ++i)
     if (const std::uint64_t count = report.decisions.mismatchByReason[i]; count != 0) reasons[kReasons[i].name] = count;
-  const Json json = {{"input", report.input},
-                     {"target", report.target.name},
-                     {"dtype", dtypeName(report.dtype)},
-                     {"statistics", statistics},
-                     {"decisions",
-                      {{"match", report.decisions.match},
-                       {"mutated", report.decisions.mutated},
-                       {"mismatch", report.decisions.mismatch},
-                       {"mismatch_by_reason", reasons}}},
-                     {"const_bytes", {{"before", report.constBytesBefore}, {"after", report.constBytesAfter}}},
-                     {"redundant_casts", report.redundantCasts}};
+  return {{"input", report.input},
+          {"target", report.target.name},
+          {"dtype", dtypeName(report.dtype)},
+          {"statistics", statistics},
+          {"decisions",
+           {{"match", report.decisions.match},
+            {"mutated", report.decisions.mutated},
+            {"mismatch", report.decisions.mismatch},
+            {"mismatch_by_reason", reasons}}},
+          {"const_bytes", {{"before", report.constBytesBefore}, {"after", report.constBytesAfter}}},
+          {"redundant_casts", report.redundantCasts}};
+}
+
+std::string textOf(const Json& json) {
   // A path need not be UTF-8, but JSON must be.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+RunReport total(const std::vector<RunReport>& reports) {
+  RunReport sum{.input = "total"};
+  for (const RunReport& report : reports) {
+    sum.target = report.target;
+    sum.dtype = report.dtype;
+    for (const StatisticInfo& info : kStatistics) sum.statistics.*info.counter += report.statistics.*info.counter;
+    sum.decisions.match += report.decisions.match;
+    sum.decisions.mutated += report.decisions.mutated;
+    sum.decisions.mismatch += report.decisions.mismatch;
+    for (std::size_t i = 0; i < kReasonCount; ++i)
+      sum.decisions.mismatchByReason[i] += report.decisions.mismatchByReason[i];
+    sum.constBytesBefore += report.constBytesBefore;
+    sum.constBytesAfter += report.constBytesAfter;
+    sum.redundantCasts += report.redundantCasts;
+  }
+  return sum;
+}
+
+std::string toJson(const RunReport& report) { return textOf(jsonOf(report)); }
+
+std::string toJson(const std::vector<RunReport>& reports) {
+  Json graphs = Json::array();
+  for (const RunReport& report : reports) graphs.push_back(jsonOf(report));
+  return textOf({{"graphs", graphs}, {"total", jsonOf(total(reports))}});
 }
 
 std::string toTable(const RunReport& report) {
@@ -78,19 +105,22 @@ std::string toTable(const RunReport& report) {
     if (!description.empty()) text << "  " << description;
     text << '\n';
   };
-  text << report.input << ": " << dtypeName(report.dtype) << " for " << report.target.name << '\n';
+  text << (report.input == "-" ? "<stdin>" : report.input) << ": " << dtypeName(report.dtype) << " for "
+       << report.target.name << '\n';
   for (const StatisticInfo& info : kStatistics) row(info.name, report.statistics.*info.counter, info.description);
   const DecisionCounts& decisions = report.decisions;
   row("decisions: match", decisions.match, "the value had, or accepts, the dtype");
   row("decisions: mutated", decisions.mutated, "retyped");
-  row("decisions: mismatch", decisions.mismatch, "refused:");
+  row("decisions: mismatch", decisions.mismatch, decisions.mismatch == 0 ? "refused" : "refused:");
   for (std::size_t i = 0; i < kReasonCount; ++i)
     if (const std::uint64_t count = decisions.mismatchByReason[i]; count != 0)
-      row("  " + std::string(kReasons[i].name), count, kReasons[i].sentence);
+      row("  " + std::string(kReasons[i].name), count, kReasons[i].what);
   row("const_bytes: before", report.constBytesBefore, "Bytes of the constants that are read");
   row("const_bytes: after", report.constBytesAfter, "");
   row("redundant_casts", report.redundantCasts, "TensorCopyOps that a later cast elimination can delete");
-  return text.str();
+  std::string table = text.str();
+  table.pop_back();
+  return table;
 }
 
 }  // namespace dtypemut

@@ -18,10 +18,17 @@ inline std::string_view valueAt(std::string_view text, std::uint64_t offset) {
   return text.substr(offset, endOfValue(text, offset) - offset);
 }
 
+/// The value that begins at `offset`, in one line: a space behind each comma and colon is all that separates its
+/// tokens.
+std::string compactValue(std::string_view text, std::uint64_t offset);
+
 /// The content of a string as spelled, quotes included.
 std::string decodeString(std::string_view spelled);
 
-/// A JSON string with that content, in ASCII escapes only where JSON asks for them.
+/// Whether a text could stand in a JSON string.
+bool isUtf8(std::string_view text);
+
+/// A JSON string with that content, which must be UTF-8, in ASCII escapes only where JSON asks for them.
 std::string quoteString(std::string_view content);
 
 /// The nearest double or float to a number as JSON spells it, whatever the locale; infinite beyond the largest.

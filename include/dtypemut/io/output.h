@@ -36,7 +36,8 @@ class OutputFile {
   void writeThrough(const char* data, std::size_t size);
 
   std::string path_;
-  std::filesystem::path target_;     // what path_ leads to, symlinks followed; empty for stdout
+  int stream_ = -1;                  // a descriptor that the process was given, to write to; else
+  std::filesystem::path target_;     // what path_ leads to, symlinks followed
   std::filesystem::path temporary_;  // beside target_; empty when the target is written directly
   int descriptor_ = -1;
   std::string buffer_;
@@ -70,8 +71,8 @@ void abandonOutputs();
 /// Whether writing to `a` and to `b` would write to one file; either may not exist yet. "-" is stdout.
 bool isSameOutput(const std::string& a, const std::string& b);
 
-/// Whether `path` is stdout, or exists and is neither a regular file nor a folder: written directly, with no folder
-/// of its own that further files could stand in.
+/// Whether `path` is stdout, another descriptor of the process (/dev/fd/3), or exists and is neither a regular file nor
+/// a folder: written directly, with no folder of its own that further files could stand in.
 bool isDirectOutput(const std::string& path);
 
 }  // namespace dtypemut

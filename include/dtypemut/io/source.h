@@ -6,10 +6,26 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "dtypemut/diag/diagnostic.h"
 
 namespace dtypemut {
+
+struct TextPosition {
+  std::uint64_t line;    ///< from 1
+  std::uint64_t column;  ///< from 1, in bytes
+};
+
+/// For whoever needs many positions in one text.
+class LineIndex {
+ public:
+  explicit LineIndex(std::string_view text);
+  TextPosition position(std::uint64_t offset) const;
+
+ private:
+  std::vector<std::uint64_t> begins_;  // of the lines
+};
 
 /// Owns the text of a document for as long as anything refers into it. Movable; views into the text stay valid.
 class Source {
@@ -28,11 +44,7 @@ class Source {
   /// What relative paths in the document are relative to (spec 2).
   const std::filesystem::path& folder() const { return folder_; }
 
-  struct Position {
-    std::uint64_t line;    ///< from 1
-    std::uint64_t column;  ///< from 1, in bytes
-  };
-  Position position(std::uint64_t offset) const;
+  TextPosition position(std::uint64_t offset) const;
 
  private:
   struct Free {
@@ -47,6 +59,9 @@ class Source {
   std::unique_ptr<char, Free> text_;
   std::size_t size_ = 0;
 };
+
+/// A text with its control characters as escapes, so that it is one line.
+std::string oneLine(std::string_view text);
 
 /// One line without its end, as compilers print it (spec 1): FILE:LINE:COLUMN: error: MESSAGE, or FILE: error: ...
 /// Control characters in names are written as escapes. `source` is the document that offsets are in.

@@ -32,7 +32,9 @@ class Weights {
   std::unique_ptr<ByteSource> bytes(const Tensor& weight);
 
   /// The path of a file or safetensors form, from the working directory.
-  std::filesystem::path pathOf(const ConstData& data) const { return source_.folder() / data.file; }
+  std::filesystem::path pathOf(const ConstData& data) const {
+    return source_.folder() == "." ? std::filesystem::path(data.file) : source_.folder() / data.file;
+  }
   /// Every file that the document refers to.
   std::vector<std::filesystem::path> files() const;
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "dtypemut/diag/diagnostic.h"
 #include "dtypemut/ir/graph.h"
@@ -53,6 +54,8 @@ class DTypeMutator {
   void setFunction(Graph& function);
   /// Clears the memo.
   void reset();
+  /// Instructions of the function that must not be retyped, by InstructionId; empty: none. setFunction forgets them.
+  void keep(std::vector<bool> isKept) { isKept_ = std::move(isKept); }
 
   /// Retypes the producer of what `operand` reads to `dtype`, where that is right.
   MutateState matchOrMutateDstTy(OperandId operand, Dtype dtype);
@@ -75,6 +78,7 @@ class DTypeMutator {
   void retypeStore(InstructionId store, bool isLoad, Dtype dtype);
 
   // ---- conditions that other policies share with the gates
+  bool isKept(InstructionId id) const { return !isKept_.empty() && isKept_[static_cast<std::uint32_t>(id)]; }
   /// Why can_mutate_dst_ty of the instruction is false (spec 2; gate 8); kNone when it is true.
   Reason whyNotCanMutateDstTy(InstructionId id) const;
   bool canMutateDstTy(InstructionId id) const { return whyNotCanMutateDstTy(id) == Reason::kNone; }
@@ -90,6 +94,7 @@ class DTypeMutator {
   const std::map<std::pair<TensorId, Dtype>, TensorId>& tensorMap() const { return tensorMap_; }
 
  private:
+  InstructionId keptProducer(const Operand& operand) const;
   bool canRead(const Instruction& user, InstructionId producer, Dtype dtype) const;
   bool everyOtherUserCanRead(InstructionId producer, OperandId asking, Dtype dtype) const;
   TensorId findClone(TensorId source, Dtype dtype) const;
@@ -100,6 +105,7 @@ class DTypeMutator {
   bool mutateMultiUsers_;
   Target target_;
   Statistics statistics_;
+  std::vector<bool> isKept_;
 
   // Of instructions with {"inst"} users: the first of them not yet seen to be able to read dtype_. Once one is able, it
   // stays so as long as retypes go to that dtype; so the users of a value are looked through once, not once per user.

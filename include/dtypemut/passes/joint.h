@@ -28,7 +28,8 @@ struct JointVerdict {
 /// Decides for all tensors at once. Changes nothing. Linear in operands.
 JointVerdict decideJointly(const DTypeMutator& mutator, const PropagateOptions& options);
 
-/// Tells the decision for every candidate edge, in walk order, and then retypes what decideJointly says.
-void propagateJointly(DTypeMutator& mutator, const PropagateOptions& options, const DecisionListener& listener);
+/// Tells the decision for every candidate edge, in walk order, and then retypes what decideJointly says, which it
+/// returns.
+JointVerdict propagateJointly(DTypeMutator& mutator, const PropagateOptions& options, const DecisionListener& listener);
 
 }  // namespace dtypemut

@@ -7,6 +7,11 @@
 
 namespace dtypemut {
 
+enum class Policy : std::uint8_t {
+  kEdge,   ///< edge by edge, as the source document has it (spec 5)
+  kJoint,  ///< for all values at once (spec 10; passes/joint.h)
+};
+
 /// Which instructions ask for the dtype.
 enum class AutoCast : std::uint8_t { kAll, kMatmult, kNone };
 

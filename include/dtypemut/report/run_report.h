@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "dtypemut/passes/dtype_mutator.h"
 
@@ -39,7 +40,13 @@ std::uint64_t redundantCasts(const Graph& graph);
 /// The stats report: a JSON object over several lines, with a final line end.
 std::string toJson(const RunReport& report);
 
-/// The short table for people, with a final line end.
+/// The sum over several graphs; its input is "total".
+RunReport total(const std::vector<RunReport>& reports);
+
+/// The stats of several graphs: {"graphs": [...], "total": {...}}.
+std::string toJson(const std::vector<RunReport>& reports);
+
+/// The short table for people, without a final line end.
 std::string toTable(const RunReport& report);
 
 }  // namespace dtypemut
