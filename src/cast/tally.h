@@ -72,7 +72,8 @@ class QuickTally : TallyParts<Codec> {
     maxAbsError_ = std::max(maxAbsError_, absolute);
     const std::uint32_t counted = absolute & ~static_cast<std::uint32_t>(static_cast<std::int32_t>(resultIsZero) >> 31);
     if constexpr (kFusedMultiply) {
-      // Rounded once, the difference has the sign of the exact one, and is zero if that is.
+      // Rounded once, the difference has the sign of the exact one. Only differences too small for any float32 vanish,
+      // and those are less than the last place of the relative error.
       const float beyond =
           __builtin_fmaf(-maxRelError_, std::bit_cast<float>(magnitude), std::bit_cast<float>(counted));
       beyond_ = std::max(beyond_, std::bit_cast<std::int32_t>(beyond));
