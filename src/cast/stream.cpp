@@ -34,7 +34,7 @@ struct Piece {
 struct Chunk {
   std::vector<Piece> pieces;
   std::size_t outBytes = 0;
-  std::vector<std::byte> out;  // as large as any chunk needs; reused
+  std::vector<std::byte> out;  // as large as the largest so far; reused
   std::optional<Diagnostics> error;
 };
 
@@ -96,7 +96,7 @@ class Stages {
   /// Reads and casts the pieces, with the help of a buffer that the thread has to itself.
   void transform(Chunk& chunk, std::vector<std::byte>& buffer) const {
     if (failed_.load(std::memory_order_relaxed)) return;
-    if (chunk.out.size() < chunk.outBytes) chunk.out.resize(kChunkBytes);
+    if (chunk.out.size() < chunk.outBytes) chunk.out.resize(chunk.outBytes);
     std::size_t done = 0;
     for (Piece& piece : chunk.pieces) {
       const StreamItem& item = *piece.item;
@@ -104,7 +104,7 @@ class Stages {
       done += piece.outBytes;
       std::span<std::byte> in = out;
       if (!isCopy(item)) {
-        if (buffer.empty()) buffer.resize(kChunkBytes);
+        if (buffer.size() < piece.inBytes) buffer.resize(piece.inBytes);
         in = std::span(buffer).first(piece.inBytes);
       }
       if (Status read = item.source->read(piece.offset, in); !read) {
@@ -216,7 +216,10 @@ Status streamCast(std::span<const StreamItem> items, ByteSink& sink, const Strea
   const int available = oneapi::tbb::info::default_concurrency();  // asked for more, TBB prints a warning
   const int threads =
       options.threads == 0 ? available : static_cast<int>(std::min(options.threads, static_cast<unsigned>(available)));
-  if (threads == 1) {
+  std::uint64_t bytes = 0;
+  for (const StreamItem& item : items) bytes += std::max(item.bytes, resultBytes(item, item.bytes));
+  // What fits in a chunk is done sooner than a thread wakes up.
+  if (threads == 1 || bytes <= kChunkBytes) {
     Chunk chunk;
     std::vector<std::byte> buffer;
     while (stages.next(chunk)) {

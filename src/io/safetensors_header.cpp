@@ -1,11 +1,12 @@
 #include "safetensors_header.h"
 
-#include <rapidjson/error/en.h>
 #include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
 
 #include <charconv>
 #include <unordered_set>
+
+#include "json_walk.h"
 
 namespace dtypemut {
 namespace {
@@ -13,13 +14,6 @@ namespace {
 constexpr unsigned kMaxDepth = 1024;
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
-
-/// RapidJSON lets \uDC00 to \uDFFF stand alone; what comes of it is no UTF-8.
-bool hasLoneSurrogate(std::string_view text) {
-  for (std::size_t i = 0; i + 1 < text.size(); ++i)
-    if (text[i] == '\xED' && static_cast<unsigned char>(text[i + 1]) >= 0xA0) return true;
-  return false;
-}
 
 /// Takes the events of a header and fills a SafetensorsHeader; stops, with a message, at the first that does not
 /// belong.
@@ -242,10 +236,11 @@ std::string parseSafetensorsHeader(std::string_view text, std::uint64_t offset, 
   const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, handler);
   if (!handler.message().empty()) return handler.message();
   // A zero byte looks like the end of the text to RapidJSON.
-  const std::size_t at = result.IsError() ? result.Offset() : stream.Tell();
+  std::uint64_t at = result.IsError() ? result.Offset() : stream.Tell();
   if (!result.IsError() && at == text.size()) return {};
-  return "the header is no valid JSON at byte " + std::to_string(offset + at) + ": " +
-         (result.IsError() ? rapidjson::GetParseError_En(result.Code()) : "Unexpected zero byte.");
+  const std::string fault =
+      jsonFault(result.IsError() ? result.Code() : rapidjson::kParseErrorDocumentRootNotSingular, text, at);
+  return "the header is no valid JSON at byte " + std::to_string(offset + at) + ": " + fault;
 }
 
 }  // namespace dtypemut

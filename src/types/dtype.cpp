@@ -16,10 +16,13 @@ std::optional<Dtype> dtypeFromArgument(std::string_view text) {
   return std::nullopt;
 }
 
-std::vector<std::string_view> dtypeNames() {
-  std::vector<std::string_view> names;
-  for (const DtypeInfo& info : kDtypes) names.push_back(info.name);
-  return names;
+std::vector<std::string_view> dtypeSpellings() {
+  std::vector<std::string_view> spellings;
+  for (const DtypeInfo& info : kDtypes) {
+    spellings.push_back(info.name);
+    appendEntries(spellings, info.shorthands);
+  }
+  return spellings;
 }
 
 std::string DtypeSet::toString() const {

@@ -11,23 +11,28 @@ constexpr std::size_t kLongestGuessedName = 200;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-/// Levenshtein distance without regard to case, or `limit` + 1 when it is greater than `limit`.
+/// How many letters must be added, left out, replaced or swapped with their neighbours to make one text of the other,
+/// without regard to case; `limit` + 1 when that is more than `limit`.
 std::size_t editDistance(std::string_view a, std::string_view b, std::size_t limit) {
   if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > limit) return limit + 1;
-  std::vector<std::size_t> row(b.size() + 1);
+  std::vector<std::size_t> row(b.size() + 1), above(b.size() + 1), twoAbove(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
+    twoAbove.swap(above);
+    above.swap(row);
     std::size_t best = row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substituted = diagonal + (lower(a[i - 1]) != lower(b[j - 1]) ? 1 : 0);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+      const std::size_t replaced = above[j - 1] + (lower(a[i - 1]) != lower(b[j - 1]) ? 1 : 0);
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, replaced});
+      const bool isSwapped = i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
+      if (isSwapped) row[j] = std::min(row[j], twoAbove[j - 2] + 1);
       best = std::min(best, row[j]);
     }
-    if (best > limit) return limit + 1;
+    // A swap may lead from the row above to the one below.
+    const std::size_t bestAbove = *std::min_element(above.begin(), above.end());
+    if (std::min(best, bestAbove + 1) > limit) return limit + 1;
   }
-  return row[b.size()];
+  return std::min(row[b.size()], limit + 1);
 }
 
 }  // namespace
@@ -43,6 +48,14 @@ bool listContains(std::string_view list, std::string_view text) {
     list.remove_prefix(std::min(comma + 1, list.size()));
   }
   return false;
+}
+
+void appendEntries(std::vector<std::string_view>& entries, std::string_view list) {
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    entries.push_back(list.substr(0, comma));
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
 }
 
 std::optional<std::string_view> nearestName(std::string_view text, std::span<const std::string_view> candidates) {

@@ -61,8 +61,8 @@ constexpr bool isFullPrecision(Dtype dtype) { return dtype == Dtype::kFloat32 ||
 std::optional<Dtype> dtypeFromName(std::string_view name);
 /// As the command line spells it: the JSON names and their shorthands, in any case.
 std::optional<Dtype> dtypeFromArgument(std::string_view text);
-/// All JSON names, in table order.
-std::vector<std::string_view> dtypeNames();
+/// What dtypeFromArgument knows: the JSON names and their shorthands, in table order.
+std::vector<std::string_view> dtypeSpellings();
 
 /// A set of dtypes, as a bit mask.
 class DtypeSet {
@@ -71,6 +71,7 @@ class DtypeSet {
   constexpr DtypeSet(std::initializer_list<Dtype> dtypes) {
     for (Dtype dtype : dtypes) insert(dtype);
   }
+  static constexpr DtypeSet all() { return DtypeSet((std::uint32_t{1} << kDtypeCount) - 1); }
   constexpr void insert(Dtype dtype) { bits_ |= bit(dtype); }
   constexpr void erase(Dtype dtype) { bits_ &= ~bit(dtype); }
   constexpr bool contains(Dtype dtype) const { return dtype != Dtype::kNone && (bits_ & bit(dtype)) != 0; }

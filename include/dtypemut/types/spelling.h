@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace dtypemut {
 
@@ -12,6 +13,9 @@ bool equalsIgnoringCase(std::string_view a, std::string_view b);
 
 /// Whether `text`, in any case, is one of the comma-separated entries of `list`.
 bool listContains(std::string_view list, std::string_view text);
+
+/// Appends the comma-separated entries of `list` to `entries`.
+void appendEntries(std::vector<std::string_view>& entries, std::string_view list);
 
 /// The candidate with the smallest edit distance to `text`, if that is small enough to be a likely slip (at most a
 /// third of the longer name, and never the whole of it). The first of equals wins.

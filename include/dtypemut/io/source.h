@@ -1,0 +1,55 @@
+// The text of a document, and where in it something stands.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "dtypemut/diag/diagnostic.h"
+
+namespace dtypemut {
+
+/// Owns the text of a document for as long as anything refers into it. Movable; views into the text stay valid.
+class Source {
+ public:
+  /// Reads a file, or stdin for "-".
+  static Result<Source> read(const std::string& path);
+  /// A text from elsewhere; references in it are relative to `folder`.
+  Source(std::string name, std::string_view text, std::filesystem::path folder = ".");
+
+  /// So many NUL bytes follow the text.
+  static constexpr std::size_t kPadding = 16;
+
+  std::string_view text() const { return {text_.get(), size_}; }
+  /// The path as given; "<stdin>" for stdin.
+  const std::string& name() const { return name_; }
+  /// What relative paths in the document are relative to (spec 2).
+  const std::filesystem::path& folder() const { return folder_; }
+
+  struct Position {
+    std::uint64_t line;    ///< from 1
+    std::uint64_t column;  ///< from 1, in bytes
+  };
+  Position position(std::uint64_t offset) const;
+
+ private:
+  struct Free {
+    void operator()(char* text) const;
+  };
+  Source() = default;
+  /// Room for so many bytes and the padding; null when there is none.
+  static char* allocate(std::size_t capacity);
+
+  std::string name_;
+  std::filesystem::path folder_;
+  std::unique_ptr<char, Free> text_;
+  std::size_t size_ = 0;
+};
+
+/// One line without its end, as compilers print it (spec 1): FILE:LINE:COLUMN: error: MESSAGE, or FILE: error: ...
+/// Control characters in names are written as escapes. `source` is the document that offsets are in.
+std::string formatDiagnostic(const Diagnostic& diagnostic, const Source* source);
+
+}  // namespace dtypemut

@@ -1,0 +1,89 @@
+#include "arguments.h"
+
+#include <vector>
+
+#include "dtypemut/types/spelling.h"
+
+namespace dtypemut::cli {
+namespace {
+
+std::string guess(const std::string& text, const std::vector<std::string_view>& names, const std::string& expected) {
+  if (const auto nearest = nearestName(text, names)) return " (did you mean '" + std::string(*nearest) + "'?)";
+  return "; expected one of " + expected;
+}
+
+}  // namespace
+
+Target parseTarget(const std::string& text) {
+  if (const auto found = targetFromArgument(text)) return *found;
+  std::vector<std::string_view> names;
+  std::string expected;
+  for (const Target& row : targets()) {
+    names.push_back(row.name);
+    appendEntries(names, row.aliases);
+    expected += (expected.empty() ? "" : ", ") + std::string(row.name);
+  }
+  throw CLI::ValidationError("--target", "unknown target '" + text + "'" + guess(text, names, expected));
+}
+
+Dtype parseDtype(const std::string& option, const std::string& text) {
+  const DtypeSet accepted = targets().back().requestableDtypes();
+  const auto found = dtypeFromArgument(text);
+  if (found && accepted.contains(*found)) return *found;
+  if (found)
+    throw CLI::ValidationError(option, std::string(dtypeName(*found)) +
+                                           " is none of the dtypes that can be asked for: " + accepted.toString());
+  std::vector<std::string_view> names;
+  for (const DtypeInfo& info : kDtypes) {
+    if (!accepted.contains(info.dtype)) continue;
+    names.push_back(info.name);
+    appendEntries(names, info.shorthands);
+  }
+  throw CLI::ValidationError(option, "unknown dtype '" + text + "'" + guess(text, names, accepted.toString()));
+}
+
+CLI::Option* addTargetOption(CLI::App& command, std::optional<Target>& target) {
+  return command
+      .add_option_function<std::string>(
+          "--target", [&target](const std::string& text) { target = parseTarget(text); },
+          "tonga (inf1, v1), sunda (trn1, inf2, v2), cayman (trn2, v3), mariana (trn3, v4), maverick (trn4, v5)")
+      ->type_name("TARGET");
+}
+
+CLI::Option* addDtypeOption(CLI::App& command, Dtype& dtype) {
+  return command
+      .add_option_function<std::string>(
+          "--dtype,--auto-cast-type", [&dtype](const std::string& text) { dtype = parseDtype("--dtype", text); },
+          "The dtype to move to: bf16, fp16, fp32, fp32r, fp8e3, fp8e4, fp8e5, fp8_e4m3fn, or a full name")
+      ->type_name("DTYPE");
+}
+
+CLI::Option* addFromOption(CLI::App& command, DtypeSet& from) {
+  return command
+      .add_option_function<std::vector<std::string>>(
+          "--from",
+          [&from](const std::vector<std::string>& texts) {
+            from = {};
+            for (const std::string& text : texts) from.insert(parseDtype("--from", text));
+          },
+          "The dtypes to replace, comma-separated or repeated (default: float32)")
+      ->type_name("DTYPE,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->take_all();
+}
+
+std::size_t parseChoice(const std::string& option, const std::string& text,
+                        std::initializer_list<std::string_view> names) {
+  std::string expected;
+  std::size_t position = 0;
+  for (std::string_view name : names) {
+    if (equalsIgnoringCase(name, text)) return position;
+    expected += (expected.empty() ? "" : ", ") + std::string(name);
+    ++position;
+  }
+  throw CLI::ValidationError(
+      option, "unknown choice '" + text + "'" + guess(text, std::vector<std::string_view>(names), expected));
+}
+
+}  // namespace dtypemut::cli

@@ -1,0 +1,343 @@
+#include "dtypemut/io/ir_writer.h"
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "dtypemut/io/base64.h"
+#include "dtypemut/io/elements.h"
+#include "dtypemut/io/json_text.h"
+#include "dtypemut/io/safetensors.h"
+
+namespace dtypemut {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool isFromFile(const ConstData& data) { return data.form == DataForm::kFile || data.form == DataForm::kSafetensors; }
+
+/// Casts the bytes of the weights that these are clones of, in that order.
+Status castClones(const Graph& graph, Weights& weights, std::span<const TensorId> clones, const StreamOptions& options,
+                  ByteSink& sink) {
+  std::vector<std::unique_ptr<ByteSource>> sources;
+  std::vector<StreamItem> items;
+  for (TensorId id : clones) {
+    const Tensor& clone = graph.tensor(id);
+    const Tensor& weight = graph.tensor(clone.cloneOf);
+    sources.push_back(weights.bytes(weight));
+    items.push_back({.name = weight.name,
+                     .source = sources.back().get(),
+                     .offset = 0,
+                     .bytes = weight.sizeInBytes(),
+                     .from = weight.dtype,
+                     .to = clone.dtype});
+  }
+  return streamCast(items, sink, options);
+}
+
+/// Symlinks resolved, so that ".." leads where it seems to; as it is where that cannot be done.
+fs::path resolved(const fs::path& folder) {
+  std::error_code failed;
+  const fs::path target = fs::weakly_canonical(folder.empty() ? fs::path(".") : folder, failed);
+  return failed ? folder : target;
+}
+
+class OutputSink final : public ByteSink {
+ public:
+  explicit OutputSink(OutputFile& output) : output_(output) {}
+  Status write(std::span<const std::byte> bytes) override {
+    output_.write(bytes);
+    return Done{};
+  }
+
+ private:
+  OutputFile& output_;
+};
+
+/// A value of the document that is replaced: by a text, with the elements of a clone somewhere in it.
+struct Edit {
+  std::uint64_t offset;
+  std::string before;
+  TensorId elementsOf = TensorId::kNone;
+  std::string after = {};
+};
+
+class Writer {
+ public:
+  Writer(const Source& source, const Graph& graph, Weights& weights, const WriteOptions& options, OutputFile& output)
+      : text_(source.text()),
+        source_(source),
+        graph_(graph),
+        weights_(weights),
+        options_(options),
+        output_(output),
+        isElsewhere_(resolved(source.folder()) != resolved(options.folder)) {}
+
+  Status write();
+
+ private:
+  // ---- tensors
+  void collectClones();
+  Status writeTensor(TensorId id);
+  Status writeWeight(TensorId id, std::span<const TensorId> clones);
+  std::vector<Edit> editsOf(TensorId id) const;
+  std::vector<Edit> editsOfClone(TensorId id) const;
+  std::string furtherMembers(const ConstData& data) const;
+  Status writeElements(TensorId clone);
+
+  // ---- instructions
+  Status writeInstruction(InstructionId id);
+
+  // ---- text
+  std::string pathText(const fs::path& path) const;
+  Status apply(std::vector<Edit> edits, std::uint64_t end);
+  void copyTo(std::uint64_t end) {
+    output_.write(text_.substr(at_, end - at_));
+    at_ = end;
+  }
+  std::string_view spaceBefore(std::uint64_t offset) const;
+
+  std::string_view text_;
+  const Source& source_;
+  const Graph& graph_;
+  Weights& weights_;
+  const WriteOptions& options_;
+  OutputFile& output_;
+  bool isElsewhere_;                                   // the output stands in another folder than the input
+  std::uint64_t at_ = 0;                               // everything before is written
+  std::vector<std::pair<TensorId, TensorId>> clones_;  // (weight, clone), by weight, then in the order made
+};
+
+Status Writer::write() {
+  collectClones();
+  const auto writeTensors = [&]() -> Status {
+    for (std::uint32_t i = 0; i < graph_.documentTensorCount(); ++i)
+      if (Status done = writeTensor(TensorId{i}); !done) return done;
+    return Done{};
+  };
+  const auto writeInstructions = [&]() -> Status {
+    for (std::uint32_t i = 0; i < graph_.instructionCount(); ++i)
+      if (Status done = writeInstruction(InstructionId{i}); !done) return done;
+    return Done{};
+  };
+  const bool hasBoth = graph_.documentTensorCount() > 0 && graph_.instructionCount() > 0;
+  const bool instructionsFirst =
+      hasBoth && graph_.instruction(InstructionId{0}).token < graph_.tensor(TensorId{0}).dtypeToken;
+  if (instructionsFirst)
+    if (Status done = writeInstructions(); !done) return done;
+  if (Status done = writeTensors(); !done) return done;
+  if (!instructionsFirst)
+    if (Status done = writeInstructions(); !done) return done;
+  copyTo(text_.size());
+  return output_.flush();
+}
+
+// ---- tensors
+
+void Writer::collectClones() {
+  for (std::uint32_t i = graph_.documentTensorCount(); i < graph_.tensorCount(); ++i)
+    clones_.emplace_back(graph_.tensor(TensorId{i}).cloneOf, TensorId{i});
+  std::sort(clones_.begin(), clones_.end());
+}
+
+Status Writer::writeTensor(TensorId id) {
+  const auto first = std::lower_bound(clones_.begin(), clones_.end(), std::pair(id, TensorId{0}));
+  std::vector<TensorId> clones;
+  for (auto clone = first; clone != clones_.end() && clone->first == id; ++clone) clones.push_back(clone->second);
+  if (!clones.empty()) return writeWeight(id, clones);
+  std::vector<Edit> edits = editsOf(id);
+  return edits.empty() ? Done{} : apply(std::move(edits), 0);
+}
+
+/// Writes a weight with clones: itself, unless nothing reads it any more, then each of them.
+Status Writer::writeWeight(TensorId id, std::span<const TensorId> clones) {
+  const std::uint64_t begin = graph_.constData(graph_.tensor(id)).tensorToken;
+  const std::uint64_t end = endOfValue(text_, begin);
+  const bool isDead = graph_.nLoads(id) == 0 && !options_.keepDeadWeights;
+  copyTo(begin);
+  if (!isDead)
+    if (Status done = apply(editsOf(id), end); !done) return done;
+  for (std::size_t i = 0; i < clones.size(); ++i) {
+    if (i > 0 || !isDead) {
+      output_.write(std::string_view(","));
+      output_.write(spaceBefore(begin));
+    }
+    at_ = begin;
+    if (Status done = apply(editsOfClone(clones[i]), end); !done) return done;
+  }
+  return Done{};
+}
+
+/// What changes in a tensor of the document itself.
+std::vector<Edit> Writer::editsOf(TensorId id) const {
+  const Tensor& tensor = graph_.tensor(id);
+  std::vector<Edit> edits;
+  if (tensor.dtype != tensor.documentDtype) edits.push_back({tensor.dtypeToken, quoteString(dtypeName(tensor.dtype))});
+  if (isElsewhere_ && tensor.isConst()) {
+    const ConstData& data = graph_.constData(tensor);
+    if (isFromFile(data) && fs::path(data.file).is_relative())
+      edits.push_back({data.valueToken, pathText(weights_.pathOf(data))});
+  }
+  return edits;
+}
+
+/// What makes the text of a weight that of its clone.
+std::vector<Edit> Writer::editsOfClone(TensorId id) const {
+  const Tensor& clone = graph_.tensor(id);
+  const Tensor& weight = graph_.tensor(clone.cloneOf);
+  const ConstData& data = graph_.constData(weight);
+  std::vector<Edit> edits = {{weight.nameToken, quoteString(clone.name)},
+                             {weight.dtypeToken, quoteString(dtypeName(clone.dtype))}};
+  if (data.form == DataForm::kValues || data.form == DataForm::kBase64) edits.push_back({data.valueToken, "", id});
+  if (isFromFile(data)) {
+    const std::string rest = furtherMembers(data) + "}";
+    if (options_.weightsFile)
+      edits.push_back({data.dataToken, "{\"safetensors\": " + pathText(*options_.weightsFile) +
+                                           ", \"tensor\": " + quoteString(clone.name) + rest});
+    else
+      edits.push_back({data.dataToken, "{\"base64\": ", id, rest});
+  }
+  return edits;
+}
+
+/// The members of a data object that say nothing of its form, each after a comma: the tool does not know them.
+std::string Writer::furtherMembers(const ConstData& data) const {
+  std::string members;
+  forEachMember(text_, data.dataToken, [&](const JsonMember& member) {
+    const std::string key = decodeString(valueAt(text_, member.key));
+    if (key == "file" || key == "offset" || key == "safetensors" || key == "tensor") return true;
+    members += ", ";
+    members += text_.substr(member.key, endOfValue(text_, member.value) - member.key);
+    return true;
+  });
+  return members;
+}
+
+/// Takes elements and writes them as `values`.
+class ValuesSink final : public ByteSink {
+ public:
+  ValuesSink(Dtype dtype, OutputFile& output) : dtype_(dtype), output_(output) {}
+  Status write(std::span<const std::byte> bytes) override {
+    for (std::size_t i = 0; i < bytes.size(); i += containerBytes(dtype_)) {
+      output_.write(std::exchange(separator_, ", "));
+      output_.write(spellElement(dtype_, bytes.data() + i));
+    }
+    return Done{};
+  }
+
+ private:
+  Dtype dtype_;
+  OutputFile& output_;
+  std::string_view separator_ = "";
+};
+
+/// Takes bytes and writes them as base64, in groups of three.
+class Base64Sink final : public ByteSink {
+ public:
+  explicit Base64Sink(OutputFile& output) : output_(output) {}
+  Status write(std::span<const std::byte> bytes) override {
+    rest_.insert(rest_.end(), bytes.begin(), bytes.end());
+    const std::size_t whole = rest_.size() / 3 * 3;
+    output_.write(encodeBase64({rest_.data(), whole}));
+    rest_.erase(rest_.begin(), rest_.begin() + static_cast<std::ptrdiff_t>(whole));
+    return Done{};
+  }
+  void finish() { output_.write(encodeBase64(rest_)); }
+
+ private:
+  OutputFile& output_;
+  std::vector<std::byte> rest_;
+};
+
+Status Writer::writeElements(TensorId id) {
+  const Tensor& clone = graph_.tensor(id);
+  if (graph_.constData(clone).form == DataForm::kValues) {
+    ValuesSink sink(clone.dtype, output_);
+    output_.write(std::string_view("["));
+    if (Status done = castClones(graph_, weights_, std::span(&id, 1), options_.cast, sink); !done) return done;
+    output_.write(std::string_view("]"));
+    return Done{};
+  }
+  Base64Sink sink(output_);
+  output_.write(std::string_view("\""));
+  if (Status done = castClones(graph_, weights_, std::span(&id, 1), options_.cast, sink); !done) return done;
+  sink.finish();
+  output_.write(std::string_view("\""));
+  return Done{};
+}
+
+// ---- instructions
+
+Status Writer::writeInstruction(InstructionId id) {
+  const Instruction& instruction = graph_.instruction(id);
+  std::vector<Edit> edits;
+  if (instruction.dtype != instruction.documentDtype)
+    edits.push_back({instruction.dtypeToken, quoteString(dtypeName(instruction.dtype))});
+  for (const Operand& operand : graph_.operands(instruction)) {
+    if (!operand.isTensor() || operand.target < graph_.documentTensorCount()) continue;
+    edits.push_back({operand.token, quoteString(graph_.tensor(operand.tensor()).name)});
+  }
+  return edits.empty() ? Done{} : apply(std::move(edits), 0);
+}
+
+// ---- text
+
+/// A path from the working directory as a JSON string, relative to the folder of the output.
+std::string Writer::pathText(const fs::path& path) const {
+  const fs::path folder = resolved(path.parent_path()).lexically_relative(resolved(options_.folder));
+  return quoteString((folder / path.filename()).lexically_normal().generic_string());
+}
+
+/// Writes the text from where the writer is, with these values replaced; then, with an `end`, up to it.
+Status Writer::apply(std::vector<Edit> edits, std::uint64_t end) {
+  std::sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) { return a.offset < b.offset; });
+  for (const Edit& edit : edits) {
+    copyTo(edit.offset);
+    output_.write(edit.before);
+    if (edit.elementsOf != TensorId::kNone)
+      if (Status done = writeElements(edit.elementsOf); !done) return done;
+    output_.write(edit.after);
+    at_ = endOfValue(text_, edit.offset);
+  }
+  if (end != 0) copyTo(end);
+  return Done{};
+}
+
+std::string_view Writer::spaceBefore(std::uint64_t offset) const {
+  std::uint64_t begin = offset;
+  while (text_[begin - 1] != '[' && text_[begin - 1] != ',') --begin;
+  return text_.substr(begin, offset - begin);
+}
+
+}  // namespace
+
+std::vector<TensorId> clonesOfFiles(const Graph& graph) {
+  std::vector<TensorId> clones;
+  for (std::uint32_t i = graph.documentTensorCount(); i < graph.tensorCount(); ++i)
+    if (isFromFile(graph.constData(graph.tensor(TensorId{i})))) clones.push_back(TensorId{i});
+  return clones;
+}
+
+Status writeWeights(const Graph& graph, Weights& weights, const StreamOptions& options, OutputFile& output) {
+  const std::vector<TensorId> clones = clonesOfFiles(graph);
+  SafetensorsHeader header;
+  for (TensorId id : clones) {
+    const Tensor& clone = graph.tensor(id);
+    const auto shape = graph.shape(clone);
+    header.append(std::string(clone.name), clone.dtype, {shape.begin(), shape.end()}, clone.sizeInBytes());
+  }
+  const Result<std::string> text = writeSafetensorsHeader(header, output.path());
+  if (!text) return text.error();
+  output.write(*text);
+  OutputSink sink(output);
+  if (Status done = castClones(graph, weights, clones, options, sink); !done) return done;
+  return output.flush();
+}
+
+Status writeGraph(const Source& source, const Graph& graph, Weights& weights, const WriteOptions& options,
+                  OutputFile& output) {
+  return Writer(source, graph, weights, options, output).write();
+}
+
+}  // namespace dtypemut

@@ -1,0 +1,119 @@
+#include "dtypemut/io/source.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace dtypemut {
+namespace {
+
+constexpr std::size_t kFirstCapacity = std::size_t{64} << 10;
+
+std::string withoutControlCharacters(std::string_view text) {
+  std::string line;
+  for (char c : text) {
+    if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7F) {
+      line += c;
+    } else if (c == '\n') {
+      line += "\\n";
+    } else {
+      char escape[5];
+      std::snprintf(escape, sizeof escape, "\\x%02x", static_cast<unsigned char>(c));
+      line += escape;
+    }
+  }
+  return line;
+}
+
+std::string_view severityName(Severity severity) {
+  switch (severity) {
+    case Severity::kNote:
+      return "note";
+    case Severity::kWarning:
+      return "warning";
+    case Severity::kError:
+      return "error";
+  }
+  return "error";
+}
+
+}  // namespace
+
+char* Source::allocate(std::size_t capacity) { return static_cast<char*>(std::malloc(capacity + kPadding)); }
+
+void Source::Free::operator()(char* text) const { std::free(text); }
+
+Result<Source> Source::read(const std::string& path) {
+  Source source;
+  const bool isStdin = path == "-";
+  source.name_ = isStdin ? "<stdin>" : path;
+  source.folder_ = isStdin ? std::filesystem::path(".") : std::filesystem::path(path).parent_path();
+  if (source.folder_.empty()) source.folder_ = ".";
+
+  const auto failed = [&](int error) {
+    return fileError(source.name_, std::string("cannot read: ") + std::strerror(error));
+  };
+  const int descriptor = isStdin ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return failed(errno);
+  const std::unique_ptr<const int, void (*)(const int*)> closer(&descriptor, [](const int* d) { ::close(*d); });
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0) return failed(errno);
+  if (S_ISDIR(status.st_mode)) return failed(EISDIR);
+
+  // One byte more than a regular file has, so that its end is met without growing.
+  std::size_t capacity = S_ISREG(status.st_mode) ? static_cast<std::size_t>(status.st_size) + 1 : kFirstCapacity;
+  source.text_.reset(allocate(capacity));
+  for (;;) {
+    if (source.text_ == nullptr) return failed(ENOMEM);
+    const ssize_t count = ::read(descriptor, source.text_.get() + source.size_, capacity - source.size_);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return failed(errno);
+    if (count == 0) break;
+    source.size_ += static_cast<std::size_t>(count);
+    if (source.size_ < capacity) continue;
+    capacity *= 2;
+    char* larger = static_cast<char*>(std::realloc(source.text_.get(), capacity + kPadding));
+    if (larger == nullptr) return failed(ENOMEM);
+    static_cast<void>(source.text_.release());
+    source.text_.reset(larger);
+  }
+  std::memset(source.text_.get() + source.size_, 0, kPadding);
+  return source;
+}
+
+Source::Source(std::string name, std::string_view text, std::filesystem::path folder)
+    : name_(std::move(name)), folder_(std::move(folder)), text_(allocate(text.size())), size_(text.size()) {
+  if (text_ == nullptr) throw std::bad_alloc();
+  std::memcpy(text_.get(), text.data(), text.size());
+  std::memset(text_.get() + size_, 0, kPadding);
+}
+
+Source::Position Source::position(std::uint64_t offset) const {
+  const std::string_view before = text().substr(0, offset);
+  const std::size_t lastBreak = before.rfind('\n');
+  return {.line = 1 + static_cast<std::uint64_t>(std::count(before.begin(), before.end(), '\n')),
+          .column = lastBreak == std::string_view::npos ? before.size() + 1 : before.size() - lastBreak};
+}
+
+std::string formatDiagnostic(const Diagnostic& diagnostic, const Source* source) {
+  std::string line;
+  if (diagnostic.offset && source != nullptr) {
+    const Source::Position position = source->position(*diagnostic.offset);
+    line = source->name() + ":" + std::to_string(position.line) + ":" + std::to_string(position.column);
+  } else {
+    line = diagnostic.file.empty() ? "dtypemut" : diagnostic.file;
+  }
+  line += ": ";
+  line += severityName(diagnostic.severity);
+  line += ": ";
+  line += diagnostic.message;
+  return withoutControlCharacters(line);
+}
+
+}  // namespace dtypemut
