@@ -108,6 +108,7 @@ int main(int argc, char** argv) {
   addDiffCommand(app, exitCode);
   addDecodeCommand(app, exitCode);
   addTargetsCommand(app, exitCode);
+  addSchemaCommand(app, exitCode);
   for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
   try {
     app.parse(argc, argv);
