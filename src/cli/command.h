@@ -14,6 +14,7 @@ void leadWithExamples(CLI::App& command, std::string examples);
 /// Each adds its subcommand to `app`. When that subcommand is called, its callback sets `exitCode`.
 void addRunCommand(CLI::App& app, ExitCode& exitCode);
 void addVerifyCommand(CLI::App& app, ExitCode& exitCode);
+void addDiffCommand(CLI::App& app, ExitCode& exitCode);
 void addDecodeCommand(CLI::App& app, ExitCode& exitCode);
 void addTargetsCommand(CLI::App& app, ExitCode& exitCode);
 

@@ -93,6 +93,7 @@ int main(int argc, char** argv) {
   ExitCode exitCode = ExitCode::kDone;
   addRunCommand(app, exitCode);
   addVerifyCommand(app, exitCode);
+  addDiffCommand(app, exitCode);
   addDecodeCommand(app, exitCode);
   addTargetsCommand(app, exitCode);
   try {

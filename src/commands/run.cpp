@@ -147,14 +147,16 @@ std::vector<bool> keptInstructions(const Graph& graph, const Source& source, con
 
 class Reports {
  public:
-  Reports(const RunOptions& options, const LogLine& log) : options_(options), log_(log) {}
+  Reports(const RunOptions& options, OutputSet& outputs, const LogLine& log)
+      : options_(options), outputs_(outputs), log_(log) {}
 
-  /// Starts the files.
-  Status open(OutputSet& outputs) {
+  /// Starts the files, the first time.
+  Status open() {
+    if (std::exchange(isOpen_, true)) return Done{};
     for (const auto& [path, file] :
          {std::pair(&options_.stats, &stats_), {&options_.remarks, &remarks_}, {&options_.sarif, &sarif_}}) {
       if (path->empty()) continue;
-      const Result<OutputFile*> opened = outputs.open(*path);
+      const Result<OutputFile*> opened = outputs_.open(*path);
       if (!opened) return opened.error();
       *file = *opened;
     }
@@ -171,16 +173,22 @@ class Reports {
     for (const std::string& glob : options_.explain) explanations_ += explain(decisions, glob);
   }
 
-  /// Completes the files; `severally`: stats are about several graphs.
-  void finish(bool severally) {
+  /// Completes the files; `severally`: stats are about several graphs. Explanations go to stdout where nothing else
+  /// does.
+  Status finish(bool severally) {
     if (stats_ != nullptr) stats_->write(severally ? toJson(runReports_) : toJson(runReports_.front()));
     if (sarif_ != nullptr) sarif_->write(sarifLog_.toJson());
+    while (explanations_.ends_with("\n\n")) explanations_.pop_back();
+    if (explanations_.empty() || !isStdoutFree(severally)) return Done{};
+    const Result<OutputFile*> standard = outputs_.open("-");
+    if (!standard) return standard.error();
+    (*standard)->write(std::exchange(explanations_, ""));
+    return Done{};
   }
 
   /// What people are told once all is written.
   void tell(bool severally) {
-    while (explanations_.ends_with('\n')) explanations_.pop_back();
-    if (!explanations_.empty()) log_(Severity::kNote, explanations_);
+    if (!explanations_.empty()) log_(Severity::kNote, explanations_.substr(0, explanations_.size() - 1));
     if (options_.quiet) return;
     for (const RunReport& runReport : runReports_) log_(Severity::kNote, toTable(runReport));
     if (severally) log_(Severity::kNote, toTable(total(runReports_)));
@@ -194,8 +202,17 @@ class Reports {
   }
 
  private:
+  bool isStdoutFree(bool severally) const {
+    const std::vector<NamedOutput> outputs = namedOutputs(options_);
+    return std::none_of(outputs.begin(), outputs.end(), [&](const NamedOutput& output) {
+      return isSameOutput(output.path, "-") && !(severally && output.option == "-o");
+    });
+  }
+
   const RunOptions& options_;
+  OutputSet& outputs_;
   const LogLine& log_;
+  bool isOpen_ = false;
   OutputFile* stats_ = nullptr;
   OutputFile* remarks_ = nullptr;
   OutputFile* sarif_ = nullptr;
@@ -223,11 +240,13 @@ class GraphRun {
     const std::vector<fs::path> files = weights.files();
     if (const Status references = checkReferences(options_, files); !references)
       return stop(references.error(), nullptr);
+    if (const Status opened = reports.open(); !opened) return stop(opened.error(), nullptr);
 
     if (mutator) {
       mutator->setFunction(graph);
       mutator->reset();
     } else {
+      warnAboutDtype(options_.propagate, log_);
       mutator.emplace(options_.mutateMultiUsers, graph, options_.target);
     }
     mutator->keep(keptInstructions(graph, *source, options_.keep, log_));
@@ -325,14 +344,12 @@ ExitCode run(const RunOptions& options, const LogLine& log) {
     return diagnostics.exitCode();
   };
   if (const Status names = checkNames(options); !names) return stop(names.error());
-  warnAboutDtype(options.propagate, log);
   OutputSet outputs;
-  Reports reports(options, log);
-  if (const Status opened = reports.open(outputs); !opened) return stop(opened.error());
+  Reports reports(options, outputs, log);
   std::optional<DTypeMutator> mutator;
   if (const ExitCode code = GraphRun(options, log).process(mutator, outputs, reports); code != ExitCode::kDone)
     return code;
-  reports.finish(false);
+  if (const Status finished = reports.finish(false); !finished) return stop(finished.error());
   if (const Status written = outputs.commit(); !written) return stop(written.error());
   reports.tell(false);
   return reports.failsOn(options.failOn) ? ExitCode::kNo : ExitCode::kDone;
@@ -356,10 +373,9 @@ ExitCode runAll(const std::vector<std::string>& inputs, const std::string& folde
   if (!options.dryRun && !fs::is_directory(folder, failed))
     return stop(fileError(folder, "cannot write: no such folder"));
 
-  warnAboutDtype(options.propagate, log);
   OutputSet reportOutputs;
-  Reports reports(options, log);
-  if (const Status opened = reports.open(reportOutputs); !opened) return stop(opened.error());
+  Reports reports(options, reportOutputs, log);
+  if (const Status opened = reports.open(); !opened) return stop(opened.error());
   std::optional<DTypeMutator> mutator;
   ExitCode overall = ExitCode::kDone;
   for (const std::string& input : inputs) {
@@ -373,7 +389,7 @@ ExitCode runAll(const std::vector<std::string>& inputs, const std::string& folde
       if (const Status written = outputs.commit(); !written) code = stop(written.error());
     overall = gravest(overall, code);
   }
-  reports.finish(true);
+  if (const Status finished = reports.finish(true); !finished) return stop(finished.error());
   if (const Status written = reportOutputs.commit(); !written) overall = gravest(overall, stop(written.error()));
   reports.tell(true);
   return reports.failsOn(options.failOn) ? gravest(overall, ExitCode::kNo) : overall;

@@ -133,16 +133,6 @@ std::string_view kindName(TokenKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-template <typename Enum>
-struct Spelling {
-  std::string_view name;
-  Enum value;
-};
-constexpr Spelling<Space> kSpaces[] = {{"dram", Space::kDram}, {"sbuf", Space::kSbuf}, {"psum", Space::kPsum}};
-constexpr Spelling<TensorKind> kKinds[] = {{"internal", TensorKind::kInternal},
-                                           {"input", TensorKind::kInput},
-                                           {"output", TensorKind::kOutput},
-                                           {"const", TensorKind::kConst}};
 struct FormRow {
   Key key;
   DataForm form;
@@ -241,8 +231,9 @@ class Reader {
   Dtype readDtype(const JsonToken& token, std::string_view place = "");
   bool readBool(const Record& record, Key key);
   std::optional<std::uint64_t> readSize(const JsonToken& token, std::string_view what);
-  template <typename Enum, std::size_t N>
-  Enum readSpelling(const Record& record, Key key, const Spelling<Enum> (&spellings)[N], Enum byDefault);
+  /// The enumerator whose place among `names` is that of the value; the first one when there is no value.
+  template <typename Enum>
+  Enum readSpelling(const Record& record, Key key, std::span<const std::string_view> names);
   std::uint64_t readShape(Dtype dtype);
   /// The dtype of a reinterpreting view; kNone when it does not reinterpret.
   Dtype readView(const Record& record);
@@ -481,18 +472,18 @@ std::optional<std::uint64_t> Reader::readSize(const JsonToken& token, std::strin
   return std::nullopt;
 }
 
-template <typename Enum, std::size_t N>
-Enum Reader::readSpelling(const Record& record, Key key, const Spelling<Enum> (&spellings)[N], Enum byDefault) {
+template <typename Enum>
+Enum Reader::readSpelling(const Record& record, Key key, std::span<const std::string_view> names) {
   const JsonToken& token = record[key];
-  if (!token.present() || !expect(TokenKind::kString, token, key)) return byDefault;
+  if (!token.present() || !expect(TokenKind::kString, token, key)) return Enum{};
   std::string expected;
-  for (const auto& [name, value] : spellings) {
-    if (name == token.text) return value;
-    expected += (expected.empty() ? "'" : "', '") + std::string(name);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == token.text) return static_cast<Enum>(i);
+    expected += (expected.empty() ? "'" : "', '") + std::string(names[i]);
   }
   error(token.offset, "unknown " + std::string(keyName(key)) + " '" + std::string(token.text) + "'; expected one of " +
                           expected + "'");
-  return byDefault;
+  return Enum{};
 }
 
 /// Fills dimensions_ and returns the number of elements.
@@ -576,8 +567,8 @@ void Reader::finishTensor() {
     error(tensor_.offset(), "has no 'dtype'");
   }
   tensor.elementCount = readShape(tensor.dtype);
-  tensor.space = readSpelling(tensor_, Key::kSpace, kSpaces, Space::kDram);
-  tensor.kind = readSpelling(tensor_, Key::kKind, kKinds, TensorKind::kInternal);
+  tensor.space = readSpelling<Space>(tensor_, Key::kSpace, kSpaceNames);
+  tensor.kind = readSpelling<TensorKind>(tensor_, Key::kKind, kTensorKindNames);
   if (tensor.isInterface() && tensor.space != Space::kDram)
     error(tensor_[Key::kSpace].offset, "'space' of an input, output or const tensor must be 'dram', not '" +
                                            std::string(tensor_[Key::kSpace].text) + "'");

@@ -86,6 +86,19 @@ std::uint64_t endOfValue(std::string_view text, std::uint64_t offset) {
   }
 }
 
+std::string compactValue(std::string_view text, std::uint64_t offset) {
+  const std::uint64_t end = endOfValue(text, offset);
+  std::string compact;
+  for (std::uint64_t at = skipWhitespace(text, offset); at < end; at = skipWhitespace(text, at)) {
+    const std::uint64_t begin = at;
+    const bool isString = text[at] == '"';
+    at = isString ? endOfString(text, at) : at + 1;
+    compact += text.substr(begin, at - begin);
+    if (!isString && (text[begin] == ',' || text[begin] == ':')) compact += ' ';
+  }
+  return compact;
+}
+
 std::string decodeString(std::string_view spelled) {
   std::string content;
   for (std::size_t i = 1; i + 1 < spelled.size(); ++i) {

@@ -15,22 +15,6 @@ namespace {
 
 constexpr std::size_t kFirstCapacity = std::size_t{64} << 10;
 
-std::string withoutControlCharacters(std::string_view text) {
-  std::string line;
-  for (char c : text) {
-    if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7F) {
-      line += c;
-    } else if (c == '\n') {
-      line += "\\n";
-    } else {
-      char escape[5];
-      std::snprintf(escape, sizeof escape, "\\x%02x", static_cast<unsigned char>(c));
-      line += escape;
-    }
-  }
-  return line;
-}
-
 std::string_view severityName(Severity severity) {
   switch (severity) {
     case Severity::kNote:
@@ -111,6 +95,22 @@ TextPosition Source::position(std::uint64_t offset) const {
           .column = lastBreak == std::string_view::npos ? before.size() + 1 : before.size() - lastBreak};
 }
 
+std::string oneLine(std::string_view text) {
+  std::string line;
+  for (char c : text) {
+    if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7F) {
+      line += c;
+    } else if (c == '\n') {
+      line += "\\n";
+    } else {
+      char escape[5];
+      std::snprintf(escape, sizeof escape, "\\x%02x", static_cast<unsigned char>(c));
+      line += escape;
+    }
+  }
+  return line;
+}
+
 std::string formatDiagnostic(const Diagnostic& diagnostic, const Source* source) {
   std::string line;
   if (diagnostic.offset && source != nullptr) {
@@ -123,7 +123,7 @@ std::string formatDiagnostic(const Diagnostic& diagnostic, const Source* source)
   line += severityName(diagnostic.severity);
   line += ": ";
   line += diagnostic.message;
-  return withoutControlCharacters(line);
+  return oneLine(line);
 }
 
 }  // namespace dtypemut

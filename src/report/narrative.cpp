@@ -11,7 +11,7 @@ std::string plural(std::uint64_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-std::string_view kindName(TensorKind kind) {
+std::string_view roleOf(TensorKind kind) {
   switch (kind) {
     case TensorKind::kInternal:
       return "internal";
@@ -89,7 +89,7 @@ std::string mismatchSentence(const DecisionLog& log, const Decision& decision) {
   switch (decision.reason) {
     case Reason::kNoStore:
       return "no instruction stores " + tensor +
-             (hasTensor ? ", " + std::string(kindName(graph.tensor(behind).kind)) : "");
+             (hasTensor ? ", " + std::string(roleOf(graph.tensor(behind).kind)) : "");
     case Reason::kMultiStore:
       return tensor + " is stored by " + plural(graph.tensor(behind).storeCount, "instruction") + "; gate 3 allows 1";
     case Reason::kMultiLoad:
@@ -100,7 +100,7 @@ std::string mismatchSentence(const DecisionLog& log, const Decision& decision) {
     case Reason::kMultiUser:
       return producer + " has " + plural(graph.users(id), "user") + "; gate 7 allows 1";
     case Reason::kInterface:
-      return tensor + " is " + std::string(kindName(graph.tensor(behind).kind)) + " of the program";
+      return tensor + " is " + std::string(roleOf(graph.tensor(behind).kind)) + " of the program";
     case Reason::kPsum:
       return tensor + " is in psum, whose dtype is fixed by hardware";
     case Reason::kReader:

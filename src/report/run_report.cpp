@@ -105,7 +105,8 @@ std::string toTable(const RunReport& report) {
     if (!description.empty()) text << "  " << description;
     text << '\n';
   };
-  text << (report.input == "-" ? "<stdin>" : report.input) << ": " << dtypeName(report.dtype) << " for " << report.target.name << '\n';
+  text << (report.input == "-" ? "<stdin>" : report.input) << ": " << dtypeName(report.dtype) << " for "
+       << report.target.name << '\n';
   for (const StatisticInfo& info : kStatistics) row(info.name, report.statistics.*info.counter, info.description);
   const DecisionCounts& decisions = report.decisions;
   row("decisions: match", decisions.match, "the value had, or accepts, the dtype");

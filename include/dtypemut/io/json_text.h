@@ -18,6 +18,10 @@ inline std::string_view valueAt(std::string_view text, std::uint64_t offset) {
   return text.substr(offset, endOfValue(text, offset) - offset);
 }
 
+/// The value that begins at `offset`, in one line: a space behind each comma and colon is all that separates its
+/// tokens.
+std::string compactValue(std::string_view text, std::uint64_t offset);
+
 /// The content of a string as spelled, quotes included.
 std::string decodeString(std::string_view spelled);
 

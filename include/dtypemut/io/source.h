@@ -60,6 +60,9 @@ class Source {
   std::size_t size_ = 0;
 };
 
+/// A text with its control characters as escapes, so that it is one line.
+std::string oneLine(std::string_view text);
+
 /// One line without its end, as compilers print it (spec 1): FILE:LINE:COLUMN: error: MESSAGE, or FILE: error: ...
 /// Control characters in names are written as escapes. `source` is the document that offsets are in.
 std::string formatDiagnostic(const Diagnostic& diagnostic, const Source* source);

@@ -27,6 +27,12 @@ enum class OperandId : std::uint32_t { kNone = UINT32_MAX };
 enum class Space : std::uint8_t { kDram, kSbuf, kPsum };
 enum class TensorKind : std::uint8_t { kInternal, kInput, kOutput, kConst };
 
+/// As spelled in a document, in the order of the enumerators; the first is what a document leaves out.
+inline constexpr std::string_view kSpaceNames[] = {"dram", "sbuf", "psum"};
+inline constexpr std::string_view kTensorKindNames[] = {"internal", "input", "output", "const"};
+constexpr std::string_view spaceName(Space space) { return kSpaceNames[static_cast<std::size_t>(space)]; }
+constexpr std::string_view kindName(TensorKind kind) { return kTensorKindNames[static_cast<std::size_t>(kind)]; }
+
 /// How a document states the elements of a const tensor.
 enum class DataForm : std::uint8_t { kSplat, kValues, kBase64, kFile, kSafetensors };
 
