@@ -13,7 +13,7 @@ using namespace dtypemut;
 namespace {
 
 /// What other tests read, relative to testdata/: no golden case has to use it.
-const std::set<std::string> kReadElsewhere = {"cast/decode_tables.json", "cast/encode_cases.csv", "malformed"};
+const std::set<std::string> kReadElsewhere = {"cast/decode_tables.json", "cast/encode_cases.csv", "malformed", "real"};
 
 /// A case folder in the making, for the tests of the harness itself.
 class Case {
