@@ -56,6 +56,10 @@ std::unique_ptr<CLI::App> makeApp(ExitCode& exitCode) {
   auto app = std::make_unique<CLI::App>("Retype accelerator backend IR in place and fold the casts of weights");
   app->name("dtypemut");
   app->require_subcommand(1);
+  // The file's sections are named like the commands, and every command takes the option.
+  app->set_config("--config", "", "Read options from a TOML file: a section per command, keys as the options")
+      ->type_name("FILE");
+  app->allow_config_extras(CLI::config_extras_mode::error);
   app->set_version_flag("--version", std::string("dtypemut ") + version(), "Print the version and exit");
   addRunCommand(*app, exitCode);
   addVerifyCommand(*app, exitCode);
@@ -63,6 +67,7 @@ std::unique_ptr<CLI::App> makeApp(ExitCode& exitCode) {
   addDecodeCommand(*app, exitCode);
   addTargetsCommand(*app, exitCode);
   addSchemaCommand(*app, exitCode);
+  for (CLI::App* command : app->get_subcommands({})) command->fallthrough();
   leadWithExamples(*app, kExamples);
   return app;
 }

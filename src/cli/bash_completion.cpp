@@ -62,7 +62,7 @@ std::string bashCompletion(const CLI::App& app) {
   text += "    esac\n  done\n\n  case \"$command $previous\" in\n";
   std::map<std::string, std::string> patterns;  // by what is to be done
   const auto addArguments = [&](const CLI::App& command, const std::string& name) {
-    for (const CLI::Option* option : optionsOf(command)) {
+    for (const CLI::Option* option : acceptedOptions(command)) {
       if (isFlag(*option)) continue;
       for (const std::string& spelling : spellingsOf(*option)) {
         std::string& pattern = patterns[bashAction(completionOf(*option))];
@@ -78,15 +78,14 @@ std::string bashCompletion(const CLI::App& app) {
   std::string arguments;
   const auto addCommand = [&](const CLI::App& command, const std::string& name) {
     Words spellings;
-    for (const CLI::Option* option : optionsOf(command))
+    for (const CLI::Option* option : acceptedOptions(command))
       for (std::string& spelling : spellingsOf(*option)) spellings.push_back(std::move(spelling));
     text += "    " + inQuotes(name + " -") + "*)\n      _dtypemut_words " + inQuotes(joined(spellings, " ")) +
             "\n      ;;\n";
-    for (const CLI::Option* positional : positionalsOf(command)) {
-      arguments +=
-          "    " + inQuotes(name + " ") + "*)\n      " + bashAction(completionOf(*positional)) + "\n      ;;\n";
-      break;
-    }
+    const std::vector<const CLI::Option*> positionals = positionalsOf(command);
+    if (!positionals.empty())
+      arguments += "    " + inQuotes(name + " ") + "*)\n      " + bashAction(completionOf(*positionals.front())) +
+                   "\n      ;;\n";
   };
   addCommand(app, "");
   for (const CLI::App* command : commands) addCommand(*command, command->get_name());

@@ -86,6 +86,14 @@ std::vector<const CLI::Option*> optionsOf(const CLI::App& app) {
       [](const CLI::Option* option) { return option->nonpositional() && !option->get_group().empty(); });
 }
 
+std::vector<const CLI::Option*> acceptedOptions(const CLI::App& app) {
+  std::vector<const CLI::Option*> options = optionsOf(app);
+  if (app.get_parent() == nullptr || !app.get_fallthrough()) return options;
+  for (const CLI::Option* option : optionsOf(*app.get_parent()))
+    if (!isFlag(*option)) options.push_back(option);
+  return options;
+}
+
 std::vector<const CLI::Option*> positionalsOf(const CLI::App& app) {
   return app.get_options([](const CLI::Option* option) { return option->get_positional(); });
 }

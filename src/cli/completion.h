@@ -13,6 +13,8 @@ using Words = std::vector<std::string>;
 
 /// Those that help shows.
 std::vector<const CLI::Option*> optionsOf(const CLI::App& app);
+/// And those of the tool that a command takes as well, with their arguments.
+std::vector<const CLI::Option*> acceptedOptions(const CLI::App& app);
 std::vector<const CLI::Option*> positionalsOf(const CLI::App& app);
 
 /// Whether an option takes no argument.

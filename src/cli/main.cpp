@@ -59,6 +59,14 @@ std::string describe(const CLI::App& app, const CLI::ParseError& error) {
   return message;
 }
 
+/// What is wrong with the config file. CLI11 tells what it could not place, as "section.key".
+std::string describe(const CLI::ConfigError& error) {
+  const std::string text = error.what();
+  constexpr std::string_view kUnplaced = "INI was not able to parse ";
+  if (!text.starts_with(kUnplaced)) return text;
+  return "no command has the option '" + text.substr(kUnplaced.size()) + "' (section.key)";
+}
+
 int main(int argc, char** argv) {
   holdClosedStreams();
   // A reader that goes away makes a write fail, which is reported as exit status 3; it must not kill the process.
@@ -72,6 +80,12 @@ int main(int argc, char** argv) {
     app->exit(help);
     std::cout.flush();
     return static_cast<int>(std::cout ? ExitCode::kDone : ExitCode::kFile);
+  } catch (const CLI::FileError&) {
+    std::cerr << app->get_config_ptr()->as<std::string>() << ": error: cannot read\n";
+    return static_cast<int>(ExitCode::kFile);
+  } catch (const CLI::ConfigError& error) {
+    std::cerr << app->get_config_ptr()->as<std::string>() << ": error: " << describe(error) << '\n';
+    return static_cast<int>(ExitCode::kUsage);
   } catch (const CLI::ParseError& error) {
     std::cerr << "dtypemut: error: " << describe(*app, error) << '\n';
     return static_cast<int>(ExitCode::kUsage);

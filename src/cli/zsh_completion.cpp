@@ -61,7 +61,8 @@ std::string zshCompletion(const CLI::App& app) {
   const std::vector<const CLI::App*> commands = app.get_subcommands({});
   const auto specifications = [](const CLI::App& command, std::string_view indent) {
     std::string text;
-    for (const CLI::Option* option : optionsOf(command)) text += " \\\n" + std::string(indent) + zshOption(*option);
+    for (const CLI::Option* option : acceptedOptions(command))
+      text += " \\\n" + std::string(indent) + zshOption(*option);
     for (const CLI::Option* positional : positionalsOf(command))
       text +=
           " \\\n" + std::string(indent) + inQuotes((isRepeatable(*positional) ? "*" : "") + zshArgument(*positional));

@@ -173,16 +173,22 @@ class Reports {
     for (const std::string& glob : options_.explain) explanations_ += explain(decisions, glob);
   }
 
-  /// Completes the files; `severally`: stats are about several graphs.
-  void finish(bool severally) {
+  /// Completes the files; `severally`: stats are about several graphs. Explanations go to stdout where nothing else
+  /// does.
+  Status finish(bool severally) {
     if (stats_ != nullptr) stats_->write(severally ? toJson(runReports_) : toJson(runReports_.front()));
     if (sarif_ != nullptr) sarif_->write(sarifLog_.toJson());
+    while (explanations_.ends_with("\n\n")) explanations_.pop_back();
+    if (explanations_.empty() || !isStdoutFree(severally)) return Done{};
+    const Result<OutputFile*> standard = outputs_.open("-");
+    if (!standard) return standard.error();
+    (*standard)->write(std::exchange(explanations_, ""));
+    return Done{};
   }
 
   /// What people are told once all is written.
   void tell(bool severally) {
-    while (explanations_.ends_with('\n')) explanations_.pop_back();
-    if (!explanations_.empty()) log_(Severity::kNote, explanations_);
+    if (!explanations_.empty()) log_(Severity::kNote, explanations_.substr(0, explanations_.size() - 1));
     if (options_.quiet) return;
     for (const RunReport& runReport : runReports_) log_(Severity::kNote, toTable(runReport));
     if (severally) log_(Severity::kNote, toTable(total(runReports_)));
@@ -196,6 +202,13 @@ class Reports {
   }
 
  private:
+  bool isStdoutFree(bool severally) const {
+    const std::vector<NamedOutput> outputs = namedOutputs(options_);
+    return std::none_of(outputs.begin(), outputs.end(), [&](const NamedOutput& output) {
+      return isSameOutput(output.path, "-") && !(severally && output.option == "-o");
+    });
+  }
+
   const RunOptions& options_;
   OutputSet& outputs_;
   const LogLine& log_;
@@ -336,7 +349,7 @@ ExitCode run(const RunOptions& options, const LogLine& log) {
   std::optional<DTypeMutator> mutator;
   if (const ExitCode code = GraphRun(options, log).process(mutator, outputs, reports); code != ExitCode::kDone)
     return code;
-  reports.finish(false);
+  if (const Status finished = reports.finish(false); !finished) return stop(finished.error());
   if (const Status written = outputs.commit(); !written) return stop(written.error());
   reports.tell(false);
   return reports.failsOn(options.failOn) ? ExitCode::kNo : ExitCode::kDone;
@@ -376,7 +389,7 @@ ExitCode runAll(const std::vector<std::string>& inputs, const std::string& folde
       if (const Status written = outputs.commit(); !written) code = stop(written.error());
     overall = gravest(overall, code);
   }
-  reports.finish(true);
+  if (const Status finished = reports.finish(true); !finished) return stop(finished.error());
   if (const Status written = reportOutputs.commit(); !written) overall = gravest(overall, stop(written.error()));
   reports.tell(true);
   return reports.failsOn(options.failOn) ? gravest(overall, ExitCode::kNo) : overall;

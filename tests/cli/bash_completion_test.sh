@@ -3,6 +3,7 @@
 set -u
 script=$1
 bash -n "$script" || exit 1
+# shellcheck source=/dev/null
 source "$script"
 failures=0
 
@@ -41,6 +42,8 @@ complete_to dtypemut run -o a -- 'a graph.json'
 complete_to dtypemut run --threads '' --
 complete_to dtypemut run verify --mutate -- --mutate-multi-users
 complete_to dtypemut verify --mutate --
+complete_to dtypemut --config gra -- graph.json
+complete_to dtypemut verify --config gra -- graph.json
 complete_to dtypemut diff graph.json g -- graph.json
 complete_to dtypemut decode --field s -- size scalar-type
 complete_to dtypemut decode BF -- BFLOAT16

@@ -36,7 +36,7 @@ struct RunOptions {
   std::string stats;
   std::string remarks;
   std::string sarif;
-  std::vector<std::string> explain;  ///< names or globs; the text goes to `explainTo`
+  std::vector<std::string> explain;  ///< names or globs; on stdout if nothing else goes there, else logged
 
   Target target = dtypemut::target(Architecture::kTonga);  ///< enableDmaCast as overridden
   Policy policy = Policy::kEdge;
