@@ -94,6 +94,22 @@ CLI::Option* addFromOption(CLI::App& command, DtypeSet& from) {
       ->take_all();
 }
 
+void addFp8Options(CLI::App& command, CastOptions& cast) {
+  command.add_flag_callback(
+      "--disable-fp8-saturation", [&cast] { cast.saturate = false; },
+      "Overflow in a cast to fp8 gives Inf, or NaN where there is no Inf, instead of the largest value");
+  command.add_flag_callback(
+      "--enable-fp8-nan-suppression", [&cast] { cast.nanSuppress = true; },
+      "NaN in a cast to fp8 gives a zero of its sign");
+}
+
+CLI::Option* addThreadsOption(CLI::App& command, unsigned& threads) {
+  return command
+      .add_option("--threads", threads, "Cast weights on so many threads (default: all); the result is the same")
+      ->check(CLI::PositiveNumber)
+      ->option_text("N");
+}
+
 CLI::Option* addListOption(CLI::App& command, const std::string& name, std::vector<std::string>& values,
                            const std::string& description, const std::string& typeName) {
   return command.add_option(name, values, description)->type_name(typeName)->allow_extra_args(false)->take_all();

@@ -36,14 +36,18 @@ struct Arguments {
 };
 
 void addFailure(FailOn& failOn, const std::string& name) {
-  if (const auto reason = reasonFromName(name)) {
+  if (name == "overflow") {
+    failOn.audit.overflow = true;
+  } else if (name == "underflow") {
+    failOn.audit.underflow = true;
+  } else if (const auto reason = reasonFromName(name)) {
     failOn.reasons.push_back(*reason);
   } else if (name == "shared") {
     failOn.reasons.insert(failOn.reasons.end(), {Reason::kMultiLoad, Reason::kNLoads, Reason::kMultiUser});
   } else if (name == "mismatch") {
     for (std::size_t i = 0; i < kReasonCount; ++i) failOn.reasons.push_back(static_cast<Reason>(i));
   } else {
-    std::vector<std::string_view> names = {"shared", "mismatch"};
+    std::vector<std::string_view> names = {"shared", "mismatch", "overflow", "underflow"};
     for (const ReasonInfo& info : kReasons) names.push_back(info.name);
     throwUnknown("--fail-on", "reason", name, names);
   }
@@ -123,15 +127,14 @@ void addRunCommand(CLI::App& app, ExitCode& exitCode) {
       ->type_name("DIR")
       ->excludes(output)
       ->excludes(weights);
+  addFp8Options(command, options.cast.cast);
   command.add_flag("--dry-run", options.dryRun, "Decide and report, but write no graph and no weights");
-  command
-      .add_option("--threads", options.cast.threads,
-                  "Cast weights on so many threads (default: all); the result is the same")
-      ->check(CLI::PositiveNumber)
-      ->option_text("N");
+  addThreadsOption(command, options.cast.threads);
   addFileOption(command, "--stats", options.stats, "The statistics, as JSON");
   addFileOption(command, "--remarks", options.remarks, "Every decision with its reason: JSON, one object a line");
   addFileOption(command, "--sarif", options.sarif, "The refusals as SARIF 2.1.0, for code hosts");
+  addFileOption(command, "--audit", options.audit,
+                "What the casts do to the weights' values, by weight and in total, as JSON");
   addListOption(command, "--explain", options.explain,
                 "Tell the whole story of an instruction or tensor (name or glob; repeatable)", "NAME");
   command
@@ -141,7 +144,7 @@ void addRunCommand(CLI::App& app, ExitCode& exitCode) {
             for (const std::string& name : names) addFailure(options.failOn, name);
           },
           "Exit 4, after writing everything, on any of these: a reason, shared (multi-load, n-loads, multi-user), "
-          "mismatch (any reason)")
+          "mismatch (any reason), overflow, underflow (of a weight's values)")
       ->type_name("REASON")
       ->delimiter(',')
       ->allow_extra_args(false)
