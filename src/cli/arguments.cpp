@@ -1,5 +1,7 @@
 #include "arguments.h"
 
+#include <charconv>
+#include <system_error>
 #include <vector>
 
 #include "dtypemut/types/spelling.h"
@@ -105,9 +107,15 @@ void addFp8Options(CLI::App& command, CastOptions& cast) {
 
 CLI::Option* addThreadsOption(CLI::App& command, unsigned& threads) {
   return command
-      .add_option("--threads", threads, "Cast weights on so many threads (default: all); the result is the same")
-      ->check(CLI::PositiveNumber)
-      ->option_text("N");
+      .add_option_function<std::string>(
+          "--threads",
+          [&threads](const std::string& text) {
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
+            if (error != std::errc{} || end != text.data() + text.size() || threads == 0)
+              throw CLI::ValidationError("--threads", "'" + text + "' is no number of threads, 1 or more");
+          },
+          "Cast weights on so many threads (default: all); the result is the same")
+      ->type_name("N");
 }
 
 CLI::Option* addListOption(CLI::App& command, const std::string& name, std::vector<std::string>& values,
