@@ -10,34 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "command.h"
+#include "app.h"
 #include "dtypemut/types/spelling.h"
 
 namespace dtypemut::cli {
 namespace {
-
-constexpr const char* kExamples =
-    "Examples:\n"
-    "  dtypemut run graph.json --target trn2 --dtype bf16 -o graph.bf16.json\n"
-    "  dtypemut verify graph.json --target trn2\n"
-    "  dtypemut cast model.safetensors --dtype bf16 -o model.bf16.safetensors\n"
-    "  dtypemut decode 0x6\n";
-
-class ExamplesFirst : public CLI::Formatter {
- public:
-  explicit ExamplesFirst(std::string examples) : examples_(std::move(examples)) {}
-  std::string make_description(const CLI::App* app) const override {
-    return examples_ + "\n" + CLI::Formatter::make_description(app);
-  }
-  /// Without the list of what an option excludes, which would be most of the text.
-  std::string make_option_opts(const CLI::Option* option) const override {
-    const std::string text = CLI::Formatter::make_option_opts(option);
-    return text.substr(0, text.find(" Excludes:"));
-  }
-
- private:
-  std::string examples_;
-};
 
 /// Takes the place of standard streams that are closed, before a file that is opened later does: reading and writing
 /// such a stream has to fail.
@@ -95,47 +72,28 @@ int main(int argc, char** argv) {
   // A reader that goes away makes a write fail, which is reported as exit status 3; it must not kill the process.
   std::signal(SIGPIPE, SIG_IGN);
 
-  CLI::App app{kExamples};
-  app.name("dtypemut");
-  app.require_subcommand(1);
-  // The file's sections are named like the commands, and every command takes the option.
-  app.set_config("--config", "", "Read options from a TOML file: a section per command, keys as the options")
-      ->type_name("FILE");
-  app.allow_config_extras(CLI::config_extras_mode::error);
-  app.set_version_flag("--version", "dtypemut " DTYPEMUT_VERSION);
   ExitCode exitCode = ExitCode::kDone;
-  addRunCommand(app, exitCode);
-  addVerifyCommand(app, exitCode);
-  addDiffCommand(app, exitCode);
-  addCastCommand(app, exitCode);
-  addDecodeCommand(app, exitCode);
-  addTargetsCommand(app, exitCode);
-  addSchemaCommand(app, exitCode);
-  for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
+  const std::unique_ptr<CLI::App> app = makeApp(exitCode);
   try {
-    app.parse(argc, argv);
+    app->parse(argc, argv);
   } catch (const CLI::Success& help) {
-    app.exit(help);
+    app->exit(help);
     std::cout.flush();
     return static_cast<int>(std::cout ? ExitCode::kDone : ExitCode::kFile);
   } catch (const CLI::FileError&) {
-    std::cerr << app.get_config_ptr()->as<std::string>() << ": error: cannot read\n";
+    std::cerr << app->get_config_ptr()->as<std::string>() << ": error: cannot read\n";
     return static_cast<int>(ExitCode::kFile);
   } catch (const CLI::ConfigError& error) {
-    std::cerr << app.get_config_ptr()->as<std::string>() << ": error: " << describe(error) << '\n';
+    std::cerr << app->get_config_ptr()->as<std::string>() << ": error: " << describe(error) << '\n';
     return static_cast<int>(ExitCode::kUsage);
   } catch (const CLI::ParseError& error) {
-    std::cerr << "dtypemut: error: " << describe(app, error) << '\n';
+    std::cerr << "dtypemut: error: " << describe(*app, error) << '\n';
     return static_cast<int>(ExitCode::kUsage);
   }
   return static_cast<int>(exitCode);
 }
 
 }  // namespace
-
-void leadWithExamples(CLI::App& command, std::string examples) {
-  command.formatter(std::make_shared<ExamplesFirst>(std::move(examples)));
-}
 
 }  // namespace dtypemut::cli
 

@@ -47,9 +47,7 @@ void addFailure(FailOn& failOn, const std::string& name) {
   } else if (name == "mismatch") {
     for (std::size_t i = 0; i < kReasonCount; ++i) failOn.reasons.push_back(static_cast<Reason>(i));
   } else {
-    std::vector<std::string_view> names = {"shared", "mismatch", "overflow", "underflow"};
-    for (const ReasonInfo& info : kReasons) names.push_back(info.name);
-    throwUnknown("--fail-on", "reason", name, names);
+    throwUnknown("--fail-on", "reason", name, failOnNames());
   }
 }
 
@@ -95,7 +93,7 @@ void addRunCommand(CLI::App& app, ExitCode& exitCode) {
                 kChoices[parseChoice("--auto-cast", text, {"all", "matmult", "matmul", "none"})];
           },
           "Which ops ask for the dtype: all (default), matmult, none")
-      ->type_name("OPS");
+      ->type_name("all|matmult|none");
   command
       .add_option_function<std::string>(
           "--policy",
@@ -103,7 +101,7 @@ void addRunCommand(CLI::App& app, ExitCode& exitCode) {
             options.policy = parseChoice("--policy", text, {"edge", "joint"}) == 0 ? Policy::kEdge : Policy::kJoint;
           },
           "Decide edge by edge (default), or jointly: the largest set of values that can be narrow together")
-      ->type_name("POLICY");
+      ->type_name("edge|joint");
   command.add_flag("--fold-indirect", options.propagate.foldIndirect,
                    "Fold the casts of tables that NeuronIndirectLoad reads; needs --policy joint");
   command.add_flag("--mutate-multi-users", options.mutateMultiUsers, "Retype producers with several users (gate 7)");
