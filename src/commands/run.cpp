@@ -43,6 +43,7 @@ std::vector<NamedOutput> namedOutputs(const RunOptions& options) {
   add("--stats", options.stats);
   add("--remarks", options.remarks);
   add("--sarif", options.sarif);
+  add("--dot", options.dot);
   if (!options.dryRun) add("-o", options.output);
   return outputs;
 }
@@ -153,8 +154,10 @@ class Reports {
   /// Starts the files, the first time.
   Status open() {
     if (std::exchange(isOpen_, true)) return Done{};
-    for (const auto& [path, file] :
-         {std::pair(&options_.stats, &stats_), {&options_.remarks, &remarks_}, {&options_.sarif, &sarif_}}) {
+    for (const auto& [path, file] : {std::pair(&options_.stats, &stats_),
+                                     {&options_.remarks, &remarks_},
+                                     {&options_.sarif, &sarif_},
+                                     {&options_.dot, &dot_}}) {
       if (path->empty()) continue;
       const Result<OutputFile*> opened = outputs_.open(*path);
       if (!opened) return opened.error();
@@ -164,12 +167,15 @@ class Reports {
   }
 
   /// Whether the decisions themselves are wanted, and not only their number.
-  bool wantDecisions() const { return remarks_ != nullptr || sarif_ != nullptr || !options_.explain.empty(); }
+  bool wantDecisions() const {
+    return remarks_ != nullptr || sarif_ != nullptr || dot_ != nullptr || !options_.explain.empty();
+  }
 
   void add(const RunReport& runReport, const DecisionLog& decisions) {
     runReports_.push_back(runReport);
     if (remarks_ != nullptr) writeRemarks(decisions, *remarks_);
     if (sarif_ != nullptr) sarifLog_.add(decisions);
+    if (dot_ != nullptr) writeDot(decisions, options_.dotOptions, *dot_);
     for (const std::string& glob : options_.explain) explanations_ += explain(decisions, glob);
   }
 
@@ -216,6 +222,7 @@ class Reports {
   OutputFile* stats_ = nullptr;
   OutputFile* remarks_ = nullptr;
   OutputFile* sarif_ = nullptr;
+  OutputFile* dot_ = nullptr;
   std::vector<RunReport> runReports_;
   SarifLog sarifLog_;
   std::string explanations_;
@@ -240,6 +247,7 @@ class GraphRun {
     const std::vector<fs::path> files = weights.files();
     if (const Status references = checkReferences(options_, files); !references)
       return stop(references.error(), nullptr);
+    if (const Status drawable = checkDot(graph, options_.dotOptions); !drawable) return stop(drawable.error(), nullptr);
     if (const Status opened = reports.open(); !opened) return stop(opened.error(), nullptr);
 
     if (mutator) {
@@ -361,6 +369,7 @@ ExitCode runAll(const std::vector<std::string>& inputs, const std::string& folde
     report(diagnostics, nullptr, log);
     return diagnostics.exitCode();
   };
+  if (!options.dot.empty()) return stop(usage("--dot draws a single graph; it does not go with --output-dir"));
   std::map<std::string, std::string> byName;
   for (const std::string& input : inputs) {
     const std::string name = fs::path(input).filename().string();

@@ -8,6 +8,7 @@
 #include "dtypemut/commands/verify.h"
 #include "dtypemut/diag/diagnostic.h"
 #include "dtypemut/passes/propagate.h"
+#include "dtypemut/report/dot.h"
 #include "dtypemut/target/target.h"
 
 namespace dtypemut {
@@ -36,6 +37,8 @@ struct RunOptions {
   std::string stats;
   std::string remarks;
   std::string sarif;
+  std::string dot;  ///< of a single graph, like html
+  DotOptions dotOptions;
   std::vector<std::string> explain;  ///< names or globs; on stdout if nothing else goes there, else logged
 
   Target target = dtypemut::target(Architecture::kTonga);  ///< enableDmaCast as overridden
