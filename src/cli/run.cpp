@@ -31,6 +31,7 @@ struct Arguments {
   std::vector<std::string> inputs;
   std::string outputDir;
   std::optional<Target> target;
+  std::optional<unsigned> dotDepth;
   bool enableDmaCast = false;
   bool disableDmaCast = false;
 };
@@ -65,6 +66,9 @@ RunOptions completed(const Arguments& arguments) {
     throw CLI::ValidationError("--fold-indirect", "needs --policy joint");
   if (arguments.inputs.size() > 1 && arguments.outputDir.empty())
     throw CLI::ValidationError("GRAPH", "several graphs need --output-dir");
+  if (options.dotOptions.around && options.dot.empty()) throw CLI::ValidationError("--dot-around", "needs --dot");
+  if (arguments.dotDepth && !options.dotOptions.around) throw CLI::ValidationError("--dot-depth", "needs --dot-around");
+  options.dotOptions.depth = arguments.dotDepth.value_or(options.dotOptions.depth);
   options.input = arguments.inputs.front();
   if (arguments.enableDmaCast) options.target.enableDmaCast = true;
   if (arguments.disableDmaCast) options.target.enableDmaCast = false;
@@ -133,6 +137,18 @@ void addRunCommand(CLI::App& app, ExitCode& exitCode) {
   addFileOption(command, "--sarif", options.sarif, "The refusals as SARIF 2.1.0, for code hosts");
   addFileOption(command, "--audit", options.audit,
                 "What the casts do to the weights' values, by weight and in total, as JSON");
+  addFileOption(command, "--dot", options.dot, "A picture of the graph and what became of it, for Graphviz");
+  command
+      .add_option_function<std::string>(
+          "--dot-around", [&options](const std::string& name) { options.dotOptions.around = name; },
+          "Draw only what is near this instruction or tensor, for large graphs")
+      ->type_name("NAME");
+  command
+      .add_option_function<unsigned>(
+          "--dot-depth", [arguments](unsigned depth) { arguments->dotDepth = depth; },
+          "How many edges away, in either direction (default: 2)")
+      ->type_name("N")
+      ->check([](const std::string& text) { return std::string(text.empty() ? "must be a number" : ""); });
   addListOption(command, "--explain", options.explain,
                 "Tell the whole story of an instruction or tensor (name or glob; repeatable)", "NAME");
   command

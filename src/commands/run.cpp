@@ -44,6 +44,7 @@ std::vector<NamedOutput> namedOutputs(const RunOptions& options) {
   add("--remarks", options.remarks);
   add("--sarif", options.sarif);
   add("--audit", options.audit);
+  add("--dot", options.dot);
   if (!options.dryRun) add("-o", options.output);
   return outputs;
 }
@@ -157,7 +158,8 @@ class Reports {
     for (const auto& [path, file] : {std::pair(&options_.stats, &stats_),
                                      {&options_.remarks, &remarks_},
                                      {&options_.sarif, &sarif_},
-                                     {&options_.audit, &audit_}}) {
+                                     {&options_.audit, &audit_},
+                                     {&options_.dot, &dot_}}) {
       if (path->empty()) continue;
       const Result<OutputFile*> opened = outputs_.open(*path);
       if (!opened) return opened.error();
@@ -167,13 +169,16 @@ class Reports {
   }
 
   /// Whether the decisions themselves are wanted, and not only their number.
-  bool wantDecisions() const { return remarks_ != nullptr || sarif_ != nullptr || !options_.explain.empty(); }
+  bool wantDecisions() const {
+    return remarks_ != nullptr || sarif_ != nullptr || dot_ != nullptr || !options_.explain.empty();
+  }
 
   void add(const RunReport& runReport, const DecisionLog& decisions, AuditReport audit) {
     runReports_.push_back(runReport);
     auditReports_.push_back(std::move(audit));
     if (remarks_ != nullptr) writeRemarks(decisions, *remarks_);
     if (sarif_ != nullptr) sarifLog_.add(decisions);
+    if (dot_ != nullptr) writeDot(decisions, options_.dotOptions, *dot_);
     for (const std::string& glob : options_.explain) explanations_ += explain(decisions, glob);
   }
 
@@ -234,6 +239,7 @@ class Reports {
   OutputFile* remarks_ = nullptr;
   OutputFile* sarif_ = nullptr;
   OutputFile* audit_ = nullptr;
+  OutputFile* dot_ = nullptr;
   std::vector<RunReport> runReports_;
   std::vector<AuditReport> auditReports_;
   SarifLog sarifLog_;
@@ -259,6 +265,7 @@ class GraphRun {
     const std::vector<fs::path> files = weights.files();
     if (const Status references = checkReferences(options_, files); !references)
       return stop(references.error(), nullptr);
+    if (const Status drawable = checkDot(graph, options_.dotOptions); !drawable) return stop(drawable.error(), nullptr);
     if (const Status opened = reports.open(); !opened) return stop(opened.error(), nullptr);
 
     if (mutator) {
@@ -400,6 +407,7 @@ ExitCode runAll(const std::vector<std::string>& inputs, const std::string& folde
     report(diagnostics, nullptr, log);
     return diagnostics.exitCode();
   };
+  if (!options.dot.empty()) return stop(usage("--dot draws a single graph; it does not go with --output-dir"));
   std::map<std::string, std::string> byName;
   for (const std::string& input : inputs) {
     const std::string name = fs::path(input).filename().string();

@@ -9,6 +9,7 @@
 #include "dtypemut/diag/diagnostic.h"
 #include "dtypemut/passes/propagate.h"
 #include "dtypemut/report/audit_report.h"
+#include "dtypemut/report/dot.h"
 #include "dtypemut/target/target.h"
 
 namespace dtypemut {
@@ -35,6 +36,8 @@ struct RunOptions {
   std::string remarks;
   std::string sarif;
   std::string audit;
+  std::string dot;  ///< of a single graph, like html
+  DotOptions dotOptions;
   std::vector<std::string> explain;  ///< names or globs; on stdout if nothing else goes there, else logged
 
   Target target = dtypemut::target(Architecture::kTonga);  ///< enableDmaCast as overridden
