@@ -13,6 +13,7 @@ constexpr const char* kExamples =
     "Examples:\n"
     "  dtypemut run graph.json --target trn2 --dtype bf16 -o graph.bf16.json\n"
     "  dtypemut verify graph.json --target trn2\n"
+    "  dtypemut cast model.safetensors --dtype bf16 -o model.bf16.safetensors\n"
     "  dtypemut decode 0x6\n";
 
 class ExamplesFirst : public CLI::Formatter {
@@ -64,6 +65,7 @@ std::unique_ptr<CLI::App> makeApp(ExitCode& exitCode) {
   addRunCommand(*app, exitCode);
   addVerifyCommand(*app, exitCode);
   addDiffCommand(*app, exitCode);
+  addCastCommand(*app, exitCode);
   addDecodeCommand(*app, exitCode);
   addTargetsCommand(*app, exitCode);
   addSchemaCommand(*app, exitCode);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dtypemut/cast/cast.h"
 #include "dtypemut/target/target.h"
 #include "dtypemut/types/dtype.h"
 
@@ -30,6 +31,11 @@ CLI::Option* addTargetOption(CLI::App& command, std::optional<Target>& target);
 CLI::Option* addDtypeOption(CLI::App& command, Dtype& dtype);
 /// --from, comma-separated or repeated; what it is given replaces the default in `from`.
 CLI::Option* addFromOption(CLI::App& command, DtypeSet& from);
+
+/// --disable-fp8-saturation and --enable-fp8-nan-suppression (spec 9).
+void addFp8Options(CLI::App& command, CastOptions& cast);
+/// --threads.
+CLI::Option* addThreadsOption(CLI::App& command, unsigned& threads);
 
 /// An option that can be repeated, its arguments taken as they are.
 CLI::Option* addListOption(CLI::App& command, const std::string& name, std::vector<std::string>& values,

@@ -6,12 +6,15 @@
 #include <exception>
 #include <iostream>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app.h"
 #include "dtypemut/types/spelling.h"
+#include "signals.h"
 
 namespace dtypemut::cli {
 namespace {
@@ -69,8 +72,11 @@ std::string describe(const CLI::ConfigError& error) {
 
 int main(int argc, char** argv) {
   holdClosedStreams();
-  // A reader that goes away makes a write fail, which is reported as exit status 3; it must not kill the process.
+  // A reader that goes away, or a limit on the size of files, makes a write fail, which is reported as exit status 3; it
+  // must not kill the process.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  removeOutputsOnSignals();
 
   ExitCode exitCode = ExitCode::kDone;
   const std::unique_ptr<CLI::App> app = makeApp(exitCode);
@@ -97,4 +103,19 @@ int main(int argc, char** argv) {
 
 }  // namespace dtypemut::cli
 
-int main(int argc, char** argv) { return dtypemut::cli::main(argc, argv); }
+int main(int argc, char** argv) {
+  using dtypemut::ExitCode;
+  // Without the help of what may need memory itself.
+  const auto fail = [](ExitCode code, std::string_view before, std::string_view what) {
+    for (const std::string_view text : {std::string_view("dtypemut: error: "), before, what, std::string_view("\n")})
+      static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
+    return static_cast<int>(code);
+  };
+  try {
+    return dtypemut::cli::main(argc, argv);
+  } catch (const std::bad_alloc&) {
+    return fail(ExitCode::kFile, "out of memory", "");
+  } catch (const std::exception& error) {
+    return fail(ExitCode::kToolsFault, "internal fault: ", error.what());
+  }
+}
