@@ -27,7 +27,8 @@ install() {
   trap 'rm -r "$root"' EXIT
   mkdir -p "$root"/var/lib/dpkg/{info,updates}
   sed '/^Package: dtypemut$/,/^$/d' /var/lib/dpkg/status >"$root/var/lib/dpkg/status"
-  dpkg --root="$root" -i "$1"/dtypemut_*.deb 2> >(grep -v '^dpkg: warning: files list file' >&2)
+  exec 2> >(grep -v '^dpkg: warning: files list file' >&2)  # of the packages that are not there
+  dpkg --root="$root" -i "$1"/dtypemut_*.deb
   PATH="$root/usr/bin:$PATH"
   [ "$(command -v dtypemut)" = "$root/usr/bin/dtypemut" ]
   dtypemut --version
