@@ -72,8 +72,8 @@ std::string describe(const CLI::ConfigError& error) {
 
 int main(int argc, char** argv) {
   holdClosedStreams();
-  // A reader that goes away, or a limit on the size of files, makes a write fail, which is reported as exit status 3; it
-  // must not kill the process.
+  // A reader that goes away, or a limit on the size of files, makes a write fail, which is reported as exit status 3;
+  // it must not kill the process.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   removeOutputsOnSignals();

@@ -21,7 +21,8 @@ std::string footer() {
     text +=
         "  " + std::string(info.name) + std::string(24 - info.name.size(), ' ') + std::string(info.description) + "\n";
   return text +
-         "\nExit status: 0 done; 1 the input was refused; 2 wrong usage; 3 a file could not be read or written, or memory ran out;\n"
+         "\nExit status: 0 done; 1 the input was refused; 2 wrong usage; 3 a file could not be read or written, or "
+         "memory ran out;\n"
          "4 --fail-on tripped, after writing everything; 5 the result does not verify. Nothing is written on 1, 2, 3 "
          "and 5.";
 }

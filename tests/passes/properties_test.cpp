@@ -46,6 +46,7 @@ RunOptions optionsFor(std::uint64_t seed, Policy policy) {
       if (isScalarFloat(info.dtype) && chance(50)) options.propagate.from.insert(info.dtype);
   }
   options.propagate.from.erase(options.propagate.dtype);
+  options.propagate.foldIndirect = policy == Policy::kJoint && chance(30);
   if (chance(25)) options.propagate.autoCast = AutoCast::kMatmult;
   options.mutateMultiUsers = chance(50);
   options.keepDeadWeights = chance(25);
@@ -175,6 +176,7 @@ void checkEverySeed(Policy policy) {
 }  // namespace
 
 TEST_CASE("properties of the edge policy") { checkEverySeed(Policy::kEdge); }
+TEST_CASE("properties of the joint policy") { checkEverySeed(Policy::kJoint); }
 
 TEST_CASE("a run that asks for nothing reproduces its input") {
   for (std::uint64_t seed = 0; seed < seedCount() / 4; ++seed) {
