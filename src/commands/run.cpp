@@ -420,16 +420,23 @@ ExitCode runAll(const std::vector<std::string>& inputs, const std::string& folde
   if (!options.dryRun && !fs::is_directory(folder, failed))
     return stop(fileError(folder, "cannot write: no such folder"));
 
+  const auto optionsFor = [&](const std::string& input) {
+    RunOptions one = options;
+    one.input = input;
+    one.output = (fs::path(folder) / fs::path(input).filename()).string();
+    return one;
+  };
+  // Before the first graph is written.
+  for (const std::string& input : inputs)
+    if (const Status names = checkNames(optionsFor(input)); !names) return stop(names.error());
+
   OutputSet reportOutputs;
   Reports reports(options, reportOutputs, log);
   if (const Status opened = reports.open(); !opened) return stop(opened.error());
   std::optional<DTypeMutator> mutator;
   ExitCode overall = ExitCode::kDone;
   for (const std::string& input : inputs) {
-    RunOptions one = options;
-    one.input = input;
-    one.output = (fs::path(folder) / fs::path(input).filename()).string();
-    if (const Status names = checkNames(one); !names) return stop(names.error());
+    const RunOptions one = optionsFor(input);
     OutputSet outputs;
     ExitCode code = GraphRun(one, log).process(mutator, outputs, reports);
     if (code == ExitCode::kDone)
