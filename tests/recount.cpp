@@ -110,7 +110,8 @@ Recount recount(const std::string& before, const std::string& after, const RunOp
       const Dtype read = dtypeOf(was, operand);
       if (!asks(*instruction, options) || (read != dtype && !options.propagate.from.contains(read))) continue;
       ++count.candidates;
-      if (read != dtype && !isView(operand) && tensor != "" && dtypeOf(*is.tensors.at(tensor)) == dtype)
+      if (read != dtype && !isView(operand) && tensor != "" &&
+          dtypeOf(*is.tensors.at(tensor)) != dtypeOf(*was.tensors.at(tensor)))
         narrowedAndAsked.insert(tensor);
     }
     if (op == Op::kTensorCopyOp && !operands.empty() && !operands[0].contains("imm") &&
