@@ -46,7 +46,11 @@ std::string tensorOf(const Nodes& nodes, const Json& operand) {
   return producer.contains("dst") && producer["dst"].is_object() ? producer["dst"].at("tensor").get<std::string>() : "";
 }
 
-Json operandsOf(const Json& instruction) { return instruction.value("operands", Json::array()); }
+const Json& operandsOf(const Json& instruction) {
+  static const Json kNone = Json::array();
+  const auto operands = instruction.find("operands");
+  return operands == instruction.end() ? kNone : *operands;
+}
 
 Op opOf(const Json& instruction) { return opFromName(instruction.at("op").get<std::string>()); }
 
@@ -90,8 +94,8 @@ Recount recount(const std::string& before, const std::string& after, const RunOp
     const Op op = opOf(*instruction);
     if (dtypeOf(*instruction) != dtypeOf(now))
       ++(isFoldable(op, options.propagate) ? count.statistics.nLoads : count.statistics.operatorTypeMutated);
-    const Json operands = operandsOf(*instruction);
-    const Json operandsNow = operandsOf(now);
+    const Json& operands = operandsOf(*instruction);
+    const Json& operandsNow = operandsOf(now);
     REQUIRE(operands.size() == operandsNow.size());
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const Json& operand = operands[i];

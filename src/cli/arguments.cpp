@@ -4,6 +4,7 @@
 #include <system_error>
 #include <vector>
 
+#include "dtypemut/passes/reason.h"
 #include "dtypemut/types/spelling.h"
 
 namespace dtypemut::cli {
@@ -128,6 +129,12 @@ void throwUnknown(const std::string& option, const std::string& what, const std:
   std::string expected;
   for (std::string_view name : names) expected += (expected.empty() ? "" : ", ") + std::string(name);
   throw CLI::ValidationError(option, "unknown " + what + " '" + text + "'" + guess(text, names, expected));
+}
+
+std::vector<std::string_view> failOnNames() {
+  std::vector<std::string_view> names = {"shared", "mismatch", "overflow", "underflow"};
+  for (const ReasonInfo& info : kReasons) names.push_back(info.name);
+  return names;
 }
 
 std::size_t parseChoice(const std::string& option, const std::string& text,

@@ -45,6 +45,9 @@ CLI::Option* addListOption(CLI::App& command, const std::string& name, std::vect
 [[noreturn]] void throwUnknown(const std::string& option, const std::string& what, const std::string& text,
                                const std::vector<std::string_view>& names);
 
+/// What --fail-on takes: shared and mismatch, then the reasons.
+std::vector<std::string_view> failOnNames();
+
 /// The option's argument must be one of `names`, in any case; its position there.
 std::size_t parseChoice(const std::string& option, const std::string& text,
                         std::initializer_list<std::string_view> names);

@@ -25,7 +25,8 @@ class Solver {
     for (std::uint32_t i = 0; i < graph_.tensorCount(); ++i) {
       const TensorId id{i};
       verdict_.reasons[i] = whyNotEligible(id);
-      isIn_[i] = verdict_.reasons[i] == Reason::kNone && options_.from.contains(graph_.tensor(id).dtype);
+      const Dtype dtype = graph_.tensor(id).dtype;
+      isIn_[i] = verdict_.reasons[i] == Reason::kNone && dtype != options_.dtype && options_.from.contains(dtype);
     }
     removeBroken();
     nameRemoved();

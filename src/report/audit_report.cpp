@@ -51,6 +51,15 @@ std::string toJson(const AuditReport& report) {
   return text + (isFirst ? "" : "\n ") + "],\n \"total\": " + line(total) + "\n}\n";
 }
 
+std::string toJson(const std::vector<AuditReport>& reports) {
+  std::string text = "{\"graphs\": [";
+  for (const AuditReport& report : reports) {
+    text += (&report == &reports.front() ? "\n" : ",\n") + toJson(report);
+    text.pop_back();
+  }
+  return text + "\n]}\n";
+}
+
 std::string overflowMessage(const WeightAudit& weight) {
   const Audit& audit = weight.audit;
   if (audit.overflow == 0) return {};

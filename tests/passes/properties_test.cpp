@@ -46,6 +46,7 @@ RunOptions optionsFor(std::uint64_t seed, Policy policy) {
       if (isScalarFloat(info.dtype) && chance(50)) options.propagate.from.insert(info.dtype);
   }
   options.propagate.from.erase(options.propagate.dtype);
+  options.propagate.foldIndirect = policy == Policy::kJoint && chance(30);
   if (chance(25)) options.propagate.autoCast = AutoCast::kMatmult;
   options.mutateMultiUsers = chance(50);
   options.keepDeadWeights = chance(25);
@@ -175,6 +176,7 @@ void checkEverySeed(Policy policy) {
 }  // namespace
 
 TEST_CASE("properties of the edge policy") { checkEverySeed(Policy::kEdge); }
+TEST_CASE("properties of the joint policy") { checkEverySeed(Policy::kJoint); }
 
 TEST_CASE("a run that asks for nothing reproduces its input") {
   for (std::uint64_t seed = 0; seed < seedCount() / 4; ++seed) {
@@ -191,9 +193,8 @@ TEST_CASE("a run that asks for nothing reproduces its input") {
 TEST_CASE("generated documents reach every reason that the edge policy has") {
   std::set<std::string> missing;
   for (const ReasonInfo& reason : kReasons) missing.insert(std::string(reason.name));
-  // Gates 3 and 4 come first (see dtype_mutator_test.cpp); and links are the joint policy's.
-  missing.erase("aliased-view");
-  missing.erase("move-link");
+  // Gates 3 and 4 come first (see dtype_mutator_test.cpp); links are the joint policy's; nothing is kept here.
+  for (const char* name : {"aliased-view", "move-link", "keep"}) missing.erase(name);
   for (std::uint64_t seed = 0; seed < 5000 && !missing.empty(); ++seed) {
     const RunOptions options = optionsFor(seed, Policy::kEdge);
     Document d(documentFor(seed, options));

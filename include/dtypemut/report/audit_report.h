@@ -28,6 +28,9 @@ struct AuditReport {
 /// A JSON object over several lines, one per weight, with a final line end.
 std::string toJson(const AuditReport& report);
 
+/// The audits of several graphs: {"graphs": [...]}.
+std::string toJson(const std::vector<AuditReport>& reports);
+
 /// "tensor 'w': 3 of 128 values overflow float16"; empty when none does.
 std::string overflowMessage(const WeightAudit& weight);
 
