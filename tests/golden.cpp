@@ -67,8 +67,8 @@ Files runCase(const fs::path& folder) {
   fs::copy_file(folder / "cmd", scratch / "cmd");
 
   const std::string commandFolder = fs::path(DTYPEMUT_COMMAND).parent_path().string();
-  const int status = std::system(("cd '" + workingFolder + "' && PATH='" + commandFolder +
-                                  "':\"$PATH\" /bin/sh ../cmd </dev/null >../stdout 2>../stderr")
+  const int status = std::system(("cd '" + workingFolder + "' && TESTDATA='" DTYPEMUT_TESTDATA "' PATH='" +
+                                  commandFolder + "':\"$PATH\" /bin/sh ../cmd </dev/null >../stdout 2>../stderr")
                                      .c_str());
 
   Files found = readFiles(workingFolder);

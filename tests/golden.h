@@ -1,10 +1,10 @@
 // Golden tests: the built command, run on the cases under testdata/.
 //
-//   testdata/<command>/<case>/cmd        shell lines, run by /bin/sh in a scratch folder; `dtypemut` is the built
-//   command testdata/<command>/<case>/...        input files, copied into that folder; cmd or another input names each
-//   of them testdata/<command>/<case>/expected/  exit, stdout and stderr (no file: nothing was printed), and every file
-//   that
-//                                        cmd creates or changes, byte for byte
+// A case is a folder testdata/<command>/<case>/ of
+// - cmd: shell lines, run by /bin/sh in a scratch folder; `dtypemut` is the built command, $TESTDATA is testdata/
+// - input files, copied into the scratch folder; cmd or another input names each of them
+// - expected/: exit, stdout and stderr (no file: nothing was printed), and every file that cmd creates or changes, byte
+//   for byte
 //
 // With DTYPEMUT_REGENERATE=1 in the environment, the tests rewrite each expected/ to what the command does now.
 #pragma once

@@ -2,9 +2,10 @@
 // the cast layer. Each has
 //
 //   Element                               what is stored
-//   SpecialCodes specials(saturate, nanSuppress)
-//   Element encode(bits, specials)
+//   EncodeLimits limits(saturate, nanSuppress)
+//   Element encode(bits, limits)
 //   bits decode(element)
+//   bits decodeFinite(element)            the same, of what is neither Inf nor NaN
 //   bool overflows(bits)                  rounded as if there were no limit, the result lies beyond it; free for Inf,
 //   NaN
 #pragma once
@@ -22,9 +23,10 @@ namespace dtypemut::codecs {
 /// float32 itself.
 struct Float32 {
   using Element = std::uint32_t;
-  static constexpr SpecialCodes specials(bool, bool) { return {0, 0}; }
-  static constexpr Element encode(std::uint32_t bits, SpecialCodes) { return bits; }
+  static constexpr EncodeLimits limits(bool, bool) { return {0, 0}; }
+  static constexpr Element encode(std::uint32_t bits, EncodeLimits) { return bits; }
   static constexpr std::uint32_t decode(Element element) { return element; }
+  static constexpr std::uint32_t decodeFinite(Element element) { return element; }
   static constexpr bool overflows(std::uint32_t) { return false; }
 };
 
@@ -34,9 +36,9 @@ struct Integer {
   using Element = std::make_unsigned_t<Int>;
   using Wide = std::conditional_t<sizeof(Int) == 8, std::uint64_t, std::uint32_t>;
 
-  static constexpr SpecialCodes specials(bool, bool) { return {0, 0}; }
+  static constexpr EncodeLimits limits(bool, bool) { return {0, 0}; }
 
-  static constexpr Element encode(std::uint32_t bits, SpecialCodes) {
+  static constexpr Element encode(std::uint32_t bits, EncodeLimits) {
     const bool negative = bits >> 31 != 0;
     const Wide clamped = std::min(roundMagnitude(bits & kFloat32Magnitude), limit(negative));
     return static_cast<Element>(negative ? Wide{0} - clamped : clamped);
@@ -45,6 +47,7 @@ struct Integer {
   static constexpr std::uint32_t decode(Element element) {
     return std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<Int>(element)));
   }
+  static constexpr std::uint32_t decodeFinite(Element element) { return decode(element); }
 
   static constexpr bool overflows(std::uint32_t bits) {
     return roundMagnitude(bits & kFloat32Magnitude) > limit(bits >> 31 != 0) || tooWide(bits & kFloat32Magnitude);

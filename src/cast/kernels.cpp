@@ -1,19 +1,17 @@
 #include "kernels.h"
 
-#include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "codecs.h"
 #include "little_endian.h"
+#include "tally.h"
 
-// One binary for any x86-64: each loop is compiled once per level of the instruction set, and the dynamic loader picks.
-// Sanitizers cannot instrument what runs that early. Elsewhere there is just the plain loop.
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define DTYPEMUT_KERNEL __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"), flatten))
+// One binary for any x86-64: every loop is compiled once per level of the instruction set, and the best level that the
+// processor has is chosen at run time. Elsewhere there is just the plain loop.
+#if defined(__x86_64__) && defined(__GNUC__)
+#define DTYPEMUT_X86_LEVELS 1
 #else
-#define DTYPEMUT_KERNEL
+#define DTYPEMUT_X86_LEVELS 0
 #endif
 
 namespace dtypemut {
@@ -34,105 +32,49 @@ void store(std::byte* to, T value) {
 
 constexpr std::size_t kFloatBytes = 4;
 
-/// The smallest magnitude that overflows. Codec::overflows must be monotonous.
-template <typename Codec>
-constexpr std::uint32_t firstOverflow(std::uint32_t sign) {
-  std::uint32_t begin = 0;
-  std::uint32_t end = kFloat32Infinity;
-  while (begin < end) {
-    const std::uint32_t middle = begin + (end - begin) / 2;
-    if (Codec::overflows(sign | middle))
-      end = middle;
-    else
-      begin = middle + 1;
-  }
-  return begin;
-}
-
-template <typename Codec>
-constexpr std::uint32_t kFirstOverflow[2] = {firstOverflow<Codec>(0), firstOverflow<Codec>(1u << 31)};
-
-/// An Audit in the making, in a form that vectorises: counters of 32 bits, and maxima of the bit patterns of floats
-/// that are not negative, which order as the floats do.
-template <typename Codec>
-struct Tally {
-  std::uint32_t nan = 0;
-  std::uint32_t inf = 0;
-  std::uint32_t overflow = 0;
-  std::uint32_t underflow = 0;
-  std::uint32_t maxAbsError = 0;
-  std::uint32_t maxRelError = 0;
-
-  void add(std::uint32_t input, std::uint32_t result) {
-    constexpr std::uint32_t kFirst = kFirstOverflow<Codec>[0];
-    constexpr std::uint32_t kFirstNegative = kFirstOverflow<Codec>[1];
-    const std::uint32_t magnitude = input & kFloat32Magnitude;
-    const std::uint32_t first = kFirst == kFirstNegative || input >> 31 == 0 ? kFirst : kFirstNegative;
-    const bool isFinite = magnitude < kFloat32Infinity;
-    const bool fits = magnitude < first;  // then it is finite
-    const bool vanishes = fits & (magnitude != 0) & ((result & kFloat32Magnitude) == 0);
-    nan += magnitude > kFloat32Infinity;
-    inf += magnitude == kFloat32Infinity;
-    overflow += isFinite & !fits;
-    underflow += vanishes;
-
-    // What does not count is computed all the same, and dropped.
-    const float error = std::bit_cast<float>(result) - std::bit_cast<float>(input);
-    const std::uint32_t absolute = std::bit_cast<std::uint32_t>(error) & kFloat32Magnitude;
-    const std::uint32_t relative =
-        std::bit_cast<std::uint32_t>(std::bit_cast<float>(absolute) / std::bit_cast<float>(magnitude));
-    maxAbsError = std::max(maxAbsError, fits ? absolute : 0);
-    maxRelError = std::max(maxRelError, fits & (magnitude != 0) & !vanishes ? relative : 0);
-  }
-
-  void addTo(Audit& audit, std::size_t values) const {
-    audit += {.elements = values,
-              .nan = nan,
-              .inf = inf,
-              .overflow = overflow,
-              .underflow = underflow,
-              .maxAbsError = std::bit_cast<float>(maxAbsError),
-              .maxRelError = std::bit_cast<float>(maxRelError)};
-  }
-};
-
 /// One value per element.
 template <typename Codec>
 struct Plain {
   using Element = typename Codec::Element;
 
-  DTYPEMUT_KERNEL static void decode(const std::byte* __restrict elements, std::byte* __restrict floats,
-                                     std::size_t values) {
-    for (std::size_t i = 0; i < values; ++i)
-      store(floats + i * kFloatBytes, Codec::decode(load<Element>(elements + i * sizeof(Element))));
+  static std::uint32_t result(const std::byte* elements, std::size_t i) {
+    return Codec::decode(load<Element>(elements + i * sizeof(Element)));
   }
 
-  DTYPEMUT_KERNEL static void encode(const std::byte* __restrict floats, std::byte* __restrict elements,
-                                     std::size_t values, const CastOptions& options) {
-    const SpecialCodes specials = Codec::specials(options.saturate, options.nanSuppress);
-    for (std::size_t i = 0; i < values; ++i)
-      store(elements + i * sizeof(Element), Codec::encode(load<std::uint32_t>(floats + i * kFloatBytes), specials));
+  static void decode(const std::byte* __restrict elements, std::byte* __restrict floats, std::size_t values) {
+    for (std::size_t i = 0; i < values; ++i) store(floats + i * kFloatBytes, result(elements, i));
   }
 
-  DTYPEMUT_KERNEL static void encodeAudited(const std::byte* __restrict floats, std::byte* __restrict elements,
-                                            std::size_t values, const CastOptions& options, Audit& audit) {
-    const SpecialCodes specials = Codec::specials(options.saturate, options.nanSuppress);
-    Tally<Codec> tally;
+  static void encode(const std::byte* __restrict floats, std::byte* __restrict elements, std::size_t values,
+                     const CastOptions& options) {
+    const EncodeLimits limits = Codec::limits(options.saturate, options.nanSuppress);
+    for (std::size_t i = 0; i < values; ++i)
+      store(elements + i * sizeof(Element), Codec::encode(load<std::uint32_t>(floats + i * kFloatBytes), limits));
+  }
+
+  /// Calls look with the bits of each value and of its result, which are only right if that is finite.
+  template <typename Look>
+  static void encodeSeen(const std::byte* __restrict floats, std::byte* __restrict elements, std::size_t values,
+                         const CastOptions& options, Look look) {
+    const EncodeLimits limits = Codec::limits(options.saturate, options.nanSuppress);
     for (std::size_t i = 0; i < values; ++i) {
       const std::uint32_t bits = load<std::uint32_t>(floats + i * kFloatBytes);
-      const Element element = Codec::encode(bits, specials);
+      const Element element = Codec::encode(bits, limits);
       store(elements + i * sizeof(Element), element);
-      tally.add(bits, Codec::decode(element));
+      look(bits, Codec::decodeFinite(element));
     }
-    tally.addTo(audit, values);
   }
 };
 
 /// Four bits per value, the first of two in the lower half of a byte.
 template <typename Codec>
 struct Nibbles {
-  DTYPEMUT_KERNEL static void decode(const std::byte* __restrict elements, std::byte* __restrict floats,
-                                     std::size_t values) {
+  static std::uint32_t result(const std::byte* elements, std::size_t i) {
+    const std::uint32_t pair = load<std::uint8_t>(elements + i / 2);
+    return Codec::decode(static_cast<std::uint8_t>(pair >> (i % 2 * 4) & 0x0F));
+  }
+
+  static void decode(const std::byte* __restrict elements, std::byte* __restrict floats, std::size_t values) {
     for (std::size_t i = 0; i < values / 2; ++i) {
       const std::uint8_t pair = load<std::uint8_t>(elements + i);
       store(floats + 2 * i * kFloatBytes, Codec::decode(pair & 0x0F));
@@ -140,90 +82,134 @@ struct Nibbles {
     }
   }
 
-  DTYPEMUT_KERNEL static void encode(const std::byte* __restrict floats, std::byte* __restrict elements,
-                                     std::size_t values, const CastOptions&) {
-    const SpecialCodes specials = Codec::specials(true, false);
-    for (std::size_t i = 0; i < values / 2; ++i) {
-      const std::uint32_t low = Codec::encode(load<std::uint32_t>(floats + 2 * i * kFloatBytes), specials);
-      const std::uint32_t high = Codec::encode(load<std::uint32_t>(floats + (2 * i + 1) * kFloatBytes), specials);
-      store(elements + i, static_cast<std::uint8_t>(low | high << 4));
-    }
+  static void encode(const std::byte* __restrict floats, std::byte* __restrict elements, std::size_t values,
+                     const CastOptions& options) {
+    encodeSeen(floats, elements, values, options, [](std::uint32_t, std::uint32_t) {});
   }
 
-  DTYPEMUT_KERNEL static void encodeAudited(const std::byte* __restrict floats, std::byte* __restrict elements,
-                                            std::size_t values, const CastOptions&, Audit& audit) {
-    const SpecialCodes specials = Codec::specials(true, false);
-    Tally<Codec> tally;
+  template <typename Look>
+  static void encodeSeen(const std::byte* __restrict floats, std::byte* __restrict elements, std::size_t values,
+                         const CastOptions& options, Look look) {
+    const EncodeLimits limits = Codec::limits(options.saturate, options.nanSuppress);
     for (std::size_t i = 0; i < values / 2; ++i) {
       const std::uint32_t lowBits = load<std::uint32_t>(floats + 2 * i * kFloatBytes);
       const std::uint32_t highBits = load<std::uint32_t>(floats + (2 * i + 1) * kFloatBytes);
-      const std::uint8_t low = Codec::encode(lowBits, specials);
-      const std::uint8_t high = Codec::encode(highBits, specials);
+      const std::uint8_t low = Codec::encode(lowBits, limits);
+      const std::uint8_t high = Codec::encode(highBits, limits);
       store(elements + i, static_cast<std::uint8_t>(low | high << 4));
-      tally.add(lowBits, Codec::decode(low));
-      tally.add(highBits, Codec::decode(high));
+      look(lowBits, Codec::decodeFinite(low));
+      look(highBits, Codec::decodeFinite(high));
     }
-    tally.addTo(audit, values);
   }
 };
 
-template <typename Codec, template <typename> typename Loops = Plain>
-constexpr CastKernels kKernelsOf = {
-    Loops<Codec>::decode,
-    Loops<Codec>::encode,
-    Loops<Codec>::encodeAudited,
-    {kFirstOverflow<Codec>[0], kFirstOverflow<Codec>[1]},
-};
+template <typename Codec, typename Loops, bool kFusedMultiply>
+void encodeAudited(const std::byte* floats, std::byte* elements, std::size_t values, const CastOptions& options,
+                   Audit& audit) {
+  QuickTally<Codec, kFusedMultiply> quick(audit.maxRelError);
+  Loops::encodeSeen(floats, elements, values, options,
+                    [&quick](std::uint32_t bits, std::uint32_t result) { quick.add(bits, result); });
+  if (quick.isRight()) return quick.addTo(audit, values);
+  CarefulTally<Codec> careful;
+  for (std::size_t i = 0; i < values; ++i)
+    careful.add(load<std::uint32_t>(floats + i * kFloatBytes), Loops::result(elements, i));
+  careful.addTo(audit, values);
+}
 
-template <SmallFloatFormat kFormat>
-constexpr const CastKernels& kFloatKernels = kKernelsOf<SmallFloat<kFormat>>;
-template <std::integral Int>
-constexpr const CastKernels& kIntegerKernels = kKernelsOf<codecs::Integer<Int>>;
+// Defines Level<Codec, Loops>::kKernels: the loops above, compiled with the given attributes.
+#define DTYPEMUT_DEFINE_LEVEL(Level, kFusedMultiply, attributes)                                              \
+  template <typename Codec, template <typename> typename Loops>                                               \
+  struct Level {                                                                                              \
+    attributes static void decode(const std::byte* elements, std::byte* floats, std::size_t values) {         \
+      Loops<Codec>::decode(elements, floats, values);                                                         \
+    }                                                                                                         \
+    attributes static void encode(const std::byte* floats, std::byte* elements, std::size_t values,           \
+                                  const CastOptions& options) {                                               \
+      Loops<Codec>::encode(floats, elements, values, options);                                                \
+    }                                                                                                         \
+    attributes static void encodeAudited(const std::byte* floats, std::byte* elements, std::size_t values,    \
+                                         const CastOptions& options, Audit& audit) {                          \
+      dtypemut::encodeAudited<Codec, Loops<Codec>, kFusedMultiply>(floats, elements, values, options, audit); \
+    }                                                                                                         \
+    static constexpr CastKernels kKernels = {                                                                 \
+        decode, encode, encodeAudited, {kFirstOverflow<Codec>[0], kFirstOverflow<Codec>[1]}};                 \
+  };
 
-}  // namespace
+#ifdef __FP_FAST_FMAF
+DTYPEMUT_DEFINE_LEVEL(PlainLevel, true, )
+#else
+DTYPEMUT_DEFINE_LEVEL(PlainLevel, false, )
+#endif
+#if DTYPEMUT_X86_LEVELS
+DTYPEMUT_DEFINE_LEVEL(Avx2Level, true, __attribute__((target("avx2,fma,bmi,bmi2"), flatten)))
+DTYPEMUT_DEFINE_LEVEL(Avx512Level, true,
+                      __attribute__((target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,fma,bmi,bmi2"), flatten)))
+#endif
 
-const CastKernels& castKernels(Dtype dtype) {
+template <template <typename, template <typename> typename> typename Level>
+const CastKernels& kernelsAt(Dtype dtype) {
+  using codecs::Integer;
   switch (dtype) {
     case Dtype::kUint8:
     case Dtype::kFloat8E8m0fnu:
-      return kIntegerKernels<std::uint8_t>;
+      return Level<Integer<std::uint8_t>, Plain>::kKernels;
     case Dtype::kInt8:
-      return kIntegerKernels<std::int8_t>;
+      return Level<Integer<std::int8_t>, Plain>::kKernels;
     case Dtype::kUint16:
-      return kIntegerKernels<std::uint16_t>;
+      return Level<Integer<std::uint16_t>, Plain>::kKernels;
     case Dtype::kInt16:
-      return kIntegerKernels<std::int16_t>;
+      return Level<Integer<std::int16_t>, Plain>::kKernels;
     case Dtype::kUint32:
-      return kIntegerKernels<std::uint32_t>;
+      return Level<Integer<std::uint32_t>, Plain>::kKernels;
     case Dtype::kInt32:
-      return kIntegerKernels<std::int32_t>;
+      return Level<Integer<std::int32_t>, Plain>::kKernels;
     case Dtype::kUint64:
-      return kIntegerKernels<std::uint64_t>;
+      return Level<Integer<std::uint64_t>, Plain>::kKernels;
     case Dtype::kInt64:
-      return kIntegerKernels<std::int64_t>;
+      return Level<Integer<std::int64_t>, Plain>::kKernels;
     case Dtype::kFloat4E2m1X4:
-      return kKernelsOf<SmallFloat<kFloat4E2m1Format>, Nibbles>;
+      return Level<SmallFloat<kFloat4E2m1Format>, Nibbles>::kKernels;
     case Dtype::kFloat8e3:
-      return kFloatKernels<kFloat8e3Format>;
+      return Level<SmallFloat<kFloat8e3Format>, Plain>::kKernels;
     case Dtype::kFloat8e4:
-      return kFloatKernels<kFloat8e4Format>;
+      return Level<SmallFloat<kFloat8e4Format>, Plain>::kKernels;
     case Dtype::kFloat8E4m3fn:
     case Dtype::kFloat8E4m3fnX4:
-      return kFloatKernels<kFloat8E4m3fnFormat>;
+      return Level<SmallFloat<kFloat8E4m3fnFormat>, Plain>::kKernels;
     case Dtype::kFloat8e5:
     case Dtype::kFloat8E5m2X4:
-      return kFloatKernels<kFloat8e5Format>;
+      return Level<SmallFloat<kFloat8e5Format>, Plain>::kKernels;
     case Dtype::kBfloat16:
-      return kFloatKernels<kBfloat16Format>;
+      return Level<SmallFloat<kBfloat16Format>, Plain>::kKernels;
     case Dtype::kFloat16:
-      return kFloatKernels<kFloat16Format>;
+      return Level<SmallFloat<kFloat16Format>, Plain>::kKernels;
     case Dtype::kFloat32r:
-      return kFloatKernels<kFloat32rFormat>;
+      return Level<SmallFloat<kFloat32rFormat>, Plain>::kKernels;
     case Dtype::kFloat32:
     case Dtype::kNone:
       break;
   }
-  return kKernelsOf<codecs::Float32>;
+  return Level<codecs::Float32, Plain>::kKernels;
+}
+
+}  // namespace
+
+std::vector<CastLevel> castLevels() {
+  std::vector<CastLevel> levels = {{"plain", kernelsAt<PlainLevel>}};
+#if DTYPEMUT_X86_LEVELS
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) {
+    levels.push_back({"AVX2", kernelsAt<Avx2Level>});
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+      levels.push_back({"AVX-512", kernelsAt<Avx512Level>});
+  }
+#endif
+  return levels;
+}
+
+const CastKernels& castKernels(Dtype dtype) {
+  static const CastLevel best = castLevels().back();
+  return best.kernels(dtype);
 }
 
 }  // namespace dtypemut

@@ -17,5 +17,6 @@ void addVerifyCommand(CLI::App& app, ExitCode& exitCode);
 void addDiffCommand(CLI::App& app, ExitCode& exitCode);
 void addDecodeCommand(CLI::App& app, ExitCode& exitCode);
 void addTargetsCommand(CLI::App& app, ExitCode& exitCode);
+void addSchemaCommand(CLI::App& app, ExitCode& exitCode);
 
 }  // namespace dtypemut::cli

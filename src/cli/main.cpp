@@ -81,6 +81,14 @@ std::string describe(const CLI::App& app, const CLI::ParseError& error) {
   return message;
 }
 
+/// What is wrong with the config file. CLI11 tells what it could not place, as "section.key".
+std::string describe(const CLI::ConfigError& error) {
+  const std::string text = error.what();
+  constexpr std::string_view kUnplaced = "INI was not able to parse ";
+  if (!text.starts_with(kUnplaced)) return text;
+  return "no command has the option '" + text.substr(kUnplaced.size()) + "' (section.key)";
+}
+
 int main(int argc, char** argv) {
   holdClosedStreams();
   // A reader that goes away makes a write fail, which is reported as exit status 3; it must not kill the process.
@@ -89,6 +97,10 @@ int main(int argc, char** argv) {
   CLI::App app{kExamples};
   app.name("dtypemut");
   app.require_subcommand(1);
+  // The file's sections are named like the commands, and every command takes the option.
+  app.set_config("--config", "", "Read options from a TOML file: a section per command, keys as the options")
+      ->type_name("FILE");
+  app.allow_config_extras(CLI::config_extras_mode::error);
   app.set_version_flag("--version", "dtypemut " DTYPEMUT_VERSION);
   ExitCode exitCode = ExitCode::kDone;
   addRunCommand(app, exitCode);
@@ -96,12 +108,20 @@ int main(int argc, char** argv) {
   addDiffCommand(app, exitCode);
   addDecodeCommand(app, exitCode);
   addTargetsCommand(app, exitCode);
+  addSchemaCommand(app, exitCode);
+  for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {
     app.exit(help);
     std::cout.flush();
     return static_cast<int>(std::cout ? ExitCode::kDone : ExitCode::kFile);
+  } catch (const CLI::FileError&) {
+    std::cerr << app.get_config_ptr()->as<std::string>() << ": error: cannot read\n";
+    return static_cast<int>(ExitCode::kFile);
+  } catch (const CLI::ConfigError& error) {
+    std::cerr << app.get_config_ptr()->as<std::string>() << ": error: " << describe(error) << '\n';
+    return static_cast<int>(ExitCode::kUsage);
   } catch (const CLI::ParseError& error) {
     std::cerr << "dtypemut: error: " << describe(app, error) << '\n';
     return static_cast<int>(ExitCode::kUsage);

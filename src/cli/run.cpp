@@ -123,7 +123,7 @@ void addRunCommand(CLI::App& app, ExitCode& exitCode) {
   CLI::Option* weights =
       addFileOption(command, "--weights", options.weights,
                     "The cast weights that came from files (default: the name of -o, with .safetensors for .json)");
-  command.add_option("--output-dir", arguments->outputDir, "Write each graph under its own name into this folder")
+  addFileOption(command, "--output-dir", arguments->outputDir, "Write each graph under its own name into this folder")
       ->type_name("DIR")
       ->excludes(output)
       ->excludes(weights);
@@ -131,8 +131,8 @@ void addRunCommand(CLI::App& app, ExitCode& exitCode) {
   command
       .add_option("--threads", options.cast.threads,
                   "Cast weights on so many threads (default: all); the result is the same")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::PositiveNumber)
+      ->option_text("N");
   addFileOption(command, "--stats", options.stats, "The statistics, as JSON");
   addFileOption(command, "--remarks", options.remarks, "Every decision with its reason: JSON, one object a line");
   addFileOption(command, "--sarif", options.sarif, "The refusals as SARIF 2.1.0, for code hosts");
@@ -158,7 +158,7 @@ void addRunCommand(CLI::App& app, ExitCode& exitCode) {
           },
           "Exit 4, after writing everything, on any of these: a reason, shared (multi-load, n-loads, multi-user), "
           "mismatch (any reason)")
-      ->type_name("REASON,...")
+      ->type_name("REASON")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->take_all();

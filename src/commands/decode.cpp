@@ -22,16 +22,8 @@ ExitCode fail(const Diagnostics& diagnostics, const LogLine& log) {
   return diagnostics.exitCode();
 }
 
-Status print(const std::string& text) {
-  OutputSet outputs;
-  const Result<OutputFile*> standardOutput = outputs.open("-");
-  if (!standardOutput) return standardOutput.error();
-  (*standardOutput)->write(text);
-  return outputs.commit();
-}
-
 ExitCode answer(const std::string& text, const Faults& faults, const LogLine& log) {
-  const Status printed = print(text);
+  const Status printed = writeToStdout(text);
   if (!printed) return fail(printed.error(), log);
   ExitCode exitCode = ExitCode::kDone;
   for (const Diagnostic& fault : faults) {

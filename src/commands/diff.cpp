@@ -7,14 +7,6 @@
 namespace dtypemut {
 namespace {
 
-Status print(const std::string& text) {
-  OutputSet outputs;
-  const Result<OutputFile*> standardOutput = outputs.open("-");
-  if (!standardOutput) return standardOutput.error();
-  (*standardOutput)->write(text);
-  return outputs.commit();
-}
-
 /// A document, as far as it could be read, with everything that is wrong with it.
 struct Document {
   std::optional<Source> source;
@@ -56,7 +48,8 @@ ExitCode diff(const DiffOptions& options, const LogLine& log) {
   const GraphDocument left{.source = *a.source, .graph = *a.graph};
   const GraphDocument right{.source = *b.source, .graph = *b.graph};
   const GraphDiff differences = diffGraphs(left, right);
-  const Status printed = print(options.json ? diffJson(differences, left, right) : diffText(differences, left, right));
+  const Status printed =
+      writeToStdout(options.json ? diffJson(differences, left, right) : diffText(differences, left, right));
   if (!printed) {
     report(printed.error(), nullptr, log);
     return printed.error().exitCode();

@@ -11,138 +11,17 @@
 #include <vector>
 
 #include "dtypemut/types/spelling.h"
+#include "ir_keys.h"
 #include "json_walk.h"
 
 namespace dtypemut {
 namespace {
-
-// ---- the keys the tool knows
-
-enum class Key : std::uint8_t {
-  kVersion,
-  kName,
-  kTensors,
-  kInstructions,
-  kDtype,
-  kShape,
-  kSpace,
-  kKind,
-  kData,
-  kSplat,
-  kValues,
-  kBase64,
-  kFile,
-  kOffset,
-  kSafetensors,
-  kTensor,
-  kOp,
-  kOperands,
-  kDst,
-  kReinterpret,
-  kCanMutateDstTy,
-  kAllowedDtypes,
-  kPartitionBroadcast,
-  kInst,
-  kImm,
-  kUnknown,
-};
-constexpr std::size_t kKeyCount = static_cast<std::size_t>(Key::kUnknown);
-
-constexpr std::array<std::string_view, kKeyCount> kKeyNames = {"version",
-                                                               "name",
-                                                               "tensors",
-                                                               "instructions",
-                                                               "dtype",
-                                                               "shape",
-                                                               "space",
-                                                               "kind",
-                                                               "data",
-                                                               "splat",
-                                                               "values",
-                                                               "base64",
-                                                               "file",
-                                                               "offset",
-                                                               "safetensors",
-                                                               "tensor",
-                                                               "op",
-                                                               "operands",
-                                                               "dst",
-                                                               "reinterpret",
-                                                               "can_mutate_dst_ty",
-                                                               "allowed_dtypes",
-                                                               "partition_broadcast",
-                                                               "inst",
-                                                               "imm"};
-
-std::string_view keyName(Key key) { return kKeyNames[static_cast<std::size_t>(key)]; }
-
-constexpr Key kRootKeys[] = {Key::kVersion, Key::kName, Key::kTensors, Key::kInstructions};
-constexpr Key kTensorKeys[] = {Key::kName, Key::kDtype, Key::kShape, Key::kSpace, Key::kKind, Key::kData};
-constexpr Key kDataKeys[] = {Key::kSplat,  Key::kValues,      Key::kBase64, Key::kFile,
-                             Key::kOffset, Key::kSafetensors, Key::kTensor};
-constexpr Key kInstructionKeys[] = {Key::kName,
-                                    Key::kOp,
-                                    Key::kDtype,
-                                    Key::kOperands,
-                                    Key::kDst,
-                                    Key::kReinterpret,
-                                    Key::kCanMutateDstTy,
-                                    Key::kAllowedDtypes,
-                                    Key::kPartitionBroadcast};
-constexpr Key kOperandKeys[] = {Key::kTensor, Key::kInst, Key::kImm, Key::kReinterpret, Key::kDtype};
-constexpr Key kDstKeys[] = {Key::kTensor, Key::kReinterpret, Key::kDtype};
-
-/// What an object's keys or an array's elements mean, by where they stand.
-enum class Context : std::uint8_t {
-  kRoot,
-  kTensors,
-  kTensor,
-  kShape,
-  kData,
-  kInstructions,
-  kInstruction,
-  kOperands,
-  kOperand,
-  kDst,
-  kAllowedDtypes,
-  kUnknown,  // below a key whose value is of no interest here
-};
-
-std::span<const Key> keysOf(Context context) {
-  switch (context) {
-    case Context::kRoot:
-      return kRootKeys;
-    case Context::kTensor:
-      return kTensorKeys;
-    case Context::kData:
-      return kDataKeys;
-    case Context::kInstruction:
-      return kInstructionKeys;
-    case Context::kOperand:
-      return kOperandKeys;
-    case Context::kDst:
-      return kDstKeys;
-    default:
-      return {};
-  }
-}
 
 std::string_view kindName(TokenKind kind) {
   constexpr std::string_view kNames[] = {"nothing",  "null",     "a boolean", "a number",
                                          "a string", "an array", "an object"};
   return kNames[static_cast<std::size_t>(kind)];
 }
-
-struct FormRow {
-  Key key;
-  DataForm form;
-  TokenKind kind;
-};
-constexpr FormRow kForms[] = {{Key::kSplat, DataForm::kSplat, TokenKind::kNumber},
-                              {Key::kValues, DataForm::kValues, TokenKind::kArray},
-                              {Key::kBase64, DataForm::kBase64, TokenKind::kString},
-                              {Key::kFile, DataForm::kFile, TokenKind::kString},
-                              {Key::kSafetensors, DataForm::kSafetensors, TokenKind::kString}};
 
 /// The values of the known keys of the object being read. Which object it is decides which are looked at.
 class Record {

@@ -207,6 +207,14 @@ Status OutputSet::commit() {
   return Done{};
 }
 
+Status writeToStdout(std::string_view text) {
+  OutputSet outputs;
+  const Result<OutputFile*> standardOutput = outputs.open("-");
+  if (!standardOutput) return standardOutput.error();
+  (*standardOutput)->write(text);
+  return outputs.commit();
+}
+
 void abandonOutputs() {
   temporaryFiles().mutex.lock();
   for (const fs::path& path : temporaryFiles().paths) ::unlink(path.c_str());

@@ -98,8 +98,10 @@ class Explanation {
     text_ += "\n";
     if (log_.policy == Policy::kEdge) gates(decision);
     if (log_.policy == Policy::kJoint) text_ += "    " + sentence(log_, decision) + "\n";
-    if (log_.policy == Policy::kJoint && decision.state.mismatch() && behind != TensorId::kNone)
-      for (const std::string& step : chainOfRemovals(log_, behind)) text_ += "    since " + step + "\n";
+    if (log_.policy == Policy::kJoint && decision.state.mismatch() && behind != TensorId::kNone) {
+      const std::vector<std::string> chain = chainOfRemovals(log_, behind);
+      for (std::size_t i = 1; i < chain.size(); ++i) text_ += "    since " + chain[i] + "\n";  // the first is said
+    }
     if (decision.state.mismatch())
       text_ += "    to let it pass: " + std::string(reasonInfo(decision.reason).remedy) + "\n";
   }

@@ -195,9 +195,11 @@ std::string sentence(const DecisionLog& log, const Decision& decision) {
   }
   if (!hasProducer) return "retyped to " + dtype + ", all its stores with it";
   if (!isLoad) return nameAndOp(log, decision.producer) + " now writes " + dtype;
-  return nameAndOp(log, decision.producer) + " now loads " + dtype +
-         (log.graph.loadConst(decision.producer) ? ": the cast is folded into its weight"
-                                                 : ": its DMA carries the cast");
+  const std::string loads = nameAndOp(log, decision.producer) + " now loads " + dtype + ": ";
+  if (!log.graph.loadConst(decision.producer)) return loads + "its DMA carries the cast";
+  const Operand& source = log.graph.operand(log.graph.operandId(log.graph.instruction(decision.producer), 0));
+  const bool hadDtype = documentDtype(log.graph, source) == log.options.dtype;
+  return loads + (hadDtype ? "it no longer widens its weight" : "the cast is folded into its weight");
 }
 
 std::vector<std::string> chainOfRemovals(const DecisionLog& log, TensorId tensor) {

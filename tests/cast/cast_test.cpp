@@ -203,39 +203,3 @@ TEST_CASE("a single element tells whether it overflows") {
   CHECK(element[0] == std::byte{0x22});
   CHECK(element[1] == std::byte{0x22});
 }
-
-TEST_CASE("every length at every alignment gives what single elements give") {
-  constexpr std::size_t kMost = 129;
-  const Bytes pool = randomBytes((kMost + 1) * 8 + 64);
-  for (const DtypeInfo& info : kDtypes) {
-    CAPTURE(info.name);
-    const bool packed = isPacked(info.dtype);
-    std::vector<std::uint32_t> single(kMost + 3);
-    Bytes encoded;
-    for (std::size_t length = 0; length <= kMost; length += packed ? 4 : 1) {
-      const std::size_t bytes = byteCount(info.dtype, length).value();
-      for (std::size_t shift = 0; shift < 16; ++shift) {
-        const std::span<const std::byte> floats(pool.data() + shift, 4 * length);
-        Bytes out(bytes + shift + 1, std::byte{0xA5});
-        castBytes(Dtype::kFloat32, floats, info.dtype, std::span(out).subspan(shift, bytes));
-        Bytes expected = out;
-        const std::size_t values = info.valuesPerContainer;
-        for (std::size_t i = 0; i < length / values; ++i)
-          castBytes(Dtype::kFloat32, floats.subspan(4 * values * i, 4 * values), info.dtype,
-                    std::span(expected).subspan(shift + i * info.containerBytes, info.containerBytes));
-        CHECK(out == expected);
-        CHECK(out.back() == std::byte{0xA5});
-
-        const std::span<const std::byte> in(pool.data() + shift, bytes);
-        Bytes decoded(4 * length + shift + 1, std::byte{0xA5});
-        castBytes(info.dtype, in, Dtype::kFloat32, std::span(decoded).subspan(shift, 4 * length));
-        Bytes one = decoded;
-        for (std::size_t i = 0; i < length / values; ++i)
-          castBytes(info.dtype, in.subspan(i * info.containerBytes, info.containerBytes), Dtype::kFloat32,
-                    std::span(one).subspan(shift + 4 * values * i, 4 * values));
-        CHECK(decoded == one);
-        CHECK(decoded.back() == std::byte{0xA5});
-      }
-    }
-  }
-}

@@ -44,11 +44,10 @@ Refusal verified(const std::string& path, std::optional<Target> target) {
                    [&](const LogLine& log) { return verifyFile({.input = path, .target = std::move(target)}, log); });
 }
 
-/// Also asks for every kind of output, none of which may appear.
-Refusal ran(const std::string& path, const Target& target) {
+/// Also asks for every kind of output, in `folder`; none of them may appear.
+Refusal ran(const std::string& path, const Target& target, const std::string& folder) {
   RunOptions options;
   options.input = path;
-  const std::string folder = fs::path(path).parent_path().string();
   options.output = folder + "/out.json";
   options.stats = folder + "/stats.json";
   options.weights = folder + "/out.safetensors";
@@ -69,7 +68,7 @@ Refusal refusalOf(const std::string& text, const std::string& target = "trn2", b
   const golden::Files before = golden::readFiles(folder.path());
 
   const Target used = *targetFromArgument(target);
-  Refusal refusal = ran(path, used);
+  Refusal refusal = ran(path, used, folder.path());
   CHECK(verified(path, used).lines == refusal.lines);
   CHECK(verified(path, used).exitCode == refusal.exitCode);
   if (!onlyWithTarget) CHECK(verified(path, std::nullopt).lines == refusal.lines);
@@ -195,7 +194,8 @@ TEST_CASE("a document that cannot be read is exit status 3") {
         std::pair("folder/x/y", "No such file or directory")}) {
     const std::string path = folder / name;
     CAPTURE(path);
-    for (const Refusal& refusal : {verified(path, std::nullopt), ran(path, target(Architecture::kCayman))}) {
+    for (const Refusal& refusal :
+         {verified(path, std::nullopt), ran(path, target(Architecture::kCayman), folder.path())}) {
       CHECK(refusal.exitCode == 3);
       REQUIRE(refusal.lines.size() == 1);
       CHECK(refusal.lines[0].find(std::string(": error: cannot read: ") + why) != std::string::npos);

@@ -16,7 +16,7 @@ struct Audit {
   std::uint64_t underflow = 0;  ///< finite inputs other than zero whose result is zero, overflows left out
   /// |result - input| over finite inputs that do not overflow; exact.
   float maxAbsError = 0;
-  /// |result - input| / |input|, rounded to float32, over the same less zeros and underflows.
+  /// |result - input| / |input| over the same less zeros and underflows; rounded up to a float32.
   float maxRelError = 0;
 
   /// The audit of both; the order does not matter.

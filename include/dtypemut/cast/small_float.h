@@ -41,17 +41,11 @@ inline constexpr SmallFloatFormat kFloat8E4m3fnFormat = {4,  3,  7,       0x7E, 
 inline constexpr SmallFloatFormat kFloat4E2m1Format   = {2,  1,  1,       0x07,       0x08,       0x07,       0x07,    true,  8,   0};
 // clang-format on
 
-/// The codes that the knobs of a cast choose: for results beyond max finite, and for NaN inputs.
-struct SpecialCodes {
-  std::uint32_t overflow;
-  std::uint32_t nan;
+/// What the knobs of a cast come to for one format.
+struct EncodeLimits {
+  std::uint32_t ceiling;  ///< the largest float32 magnitude that is rounded; larger ones count as this one
+  std::uint32_t nan;      ///< the code of a NaN, without sign
 };
-
-/// What both knobs of spec 9 make of a format. Only the one-byte floats have them.
-constexpr SpecialCodes specialCodes(const SmallFloatFormat& format, bool saturate, bool nanSuppress) {
-  const bool isFp8 = format.exponentBits + format.mantissaBits == 7;
-  return {isFp8 && saturate ? format.maxFinite : format.overflow, isFp8 && nanSuppress ? 0 : format.nan};
-}
 
 /// Encodes from and decodes to the bit patterns of float32, as golden data and spec 9 have it.
 template <SmallFloatFormat kFormat>
@@ -65,9 +59,14 @@ struct SmallFloat {
   /// The exponent field that the smallest normal value has in float32.
   static constexpr std::uint32_t kLowestExponent = kFloat32Bias - kFormat.bias + 1;
   static_assert(kSameExponents || kFormat.bias < 64, "float32 subnormals must round to zero");
+  static_assert(!kSameExponents || kFormat.overflow == kFormat.infinity, "overflow is carried into Inf");
 
-  static constexpr SpecialCodes specials(bool saturate, bool nanSuppress) {
-    return specialCodes(kFormat, saturate, nanSuppress);
+  /// What both knobs of spec 9 make of the format. Only the one-byte floats have them.
+  static constexpr EncodeLimits limits(bool saturate, bool nanSuppress) {
+    constexpr bool kIsFp8 = kSignShift == 7;
+    // The code that an overflow becomes has a value, if one that is read as Inf or NaN: one place up from max finite.
+    return {(kIsFp8 && saturate ? kFormat.maxFinite : kFormat.overflow) * kUnitOfCode + kZeroOfCode,
+            kIsFp8 && nanSuppress ? 0 : kFormat.nan};
   }
 
   /// The code of a float32 magnitude rounded to nearest, ties to even, as if exponents went on for ever at the top: the
@@ -86,58 +85,59 @@ struct SmallFloat {
     }
   }
 
-  static constexpr Element encode(std::uint32_t bits, SpecialCodes special) {
-    const std::uint32_t magnitude = bits & kFloat32Magnitude;
-    return withSign(bits, magnitude, select(magnitude, round(magnitude), special));
-  }
-
   /// Whether a number that is finite overflows.
   static constexpr bool overflows(std::uint32_t bits) { return round(bits & kFloat32Magnitude) > kFormat.maxFinite; }
 
-  /// The first half of encode: the final code, still without sign, of a magnitude and what round made of it.
-  static constexpr std::uint32_t select(std::uint32_t magnitude, std::uint32_t rounded, SpecialCodes special) {
-    const std::uint32_t finite = rounded > kFormat.maxFinite ? special.overflow : rounded;
-    return magnitude > kFloat32Infinity ? special.nan : finite;
-  }
-
-  static constexpr Element withSign(std::uint32_t bits, std::uint32_t magnitude, std::uint32_t code) {
-    std::uint32_t sign = bits >> 31;
-    if constexpr (!kFormat.nanKeepsSign) sign = magnitude > kFloat32Infinity ? 0 : sign;
-    return static_cast<Element>((sign << kSignShift | code) << kFormat.containerShift);
+  static constexpr Element encode(std::uint32_t bits, EncodeLimits limits) {
+    const std::uint32_t magnitude = bits & kFloat32Magnitude;
+    const bool isNan = magnitude > kFloat32Infinity;
+    const std::uint32_t sign = bits >> 31 << kSignShift;
+    const std::uint32_t nan = (kFormat.nanKeepsSign ? sign : 0) | limits.nan;
+    std::uint32_t code;
+    if constexpr (kSameExponents) {
+      code = shiftToEven(bits, kDroppedBits);  // the sign stays above; what overflows carries into Inf
+    } else {
+      code = sign | round(std::min(magnitude, limits.ceiling));
+    }
+    return static_cast<Element>((isNan ? nan : code) << kFormat.containerShift);
   }
 
   /// Exact. The payload of a NaN moves to the top of the mantissa; a signalling NaN stays one.
   static constexpr std::uint32_t decode(Element element) {
+    const std::uint32_t finite = decodeFinite(element);
+    const std::uint32_t code = element & kMagnitude;
+    if constexpr (kSameExponents) return finite;
+    const std::uint32_t special = (finite & ~kFloat32Magnitude) | kFloat32Infinity | code << kDroppedBits;
+    return code >= kFormat.infinity ? special : finite;
+  }
+
+  /// As decode, of what is neither Inf nor NaN.
+  static constexpr std::uint32_t decodeFinite(Element element) {
     if constexpr (kSameExponents) {
       return kFormat.containerBits == 32 ? element : std::uint32_t{element} << kDroppedBits;
     } else {
-      const std::uint32_t code = element;
-      const std::uint32_t sign = code >> kSignShift << 31;
-      return sign | decodeMagnitude(code & ((1u << kSignShift) - 1));
-    }
-  }
-
-  /// As decode, of a code without sign.
-  static constexpr std::uint32_t decodeMagnitude(std::uint32_t code) {
-    if constexpr (kSameExponents) {
-      return code << kDroppedBits;
-    } else {
-      const std::uint32_t widened = code << kDroppedBits;
-      const std::uint32_t normal = widened + ((kLowestExponent - 1) << kFloat32MantissaBits);
+      const std::uint32_t code = element & kMagnitude;
+      const std::uint32_t sign = std::uint32_t{element} >> kSignShift << 31;
+      const std::uint32_t normal = code * kUnitOfCode + kZeroOfCode;
       // A small integer times a power of two: exact and normal, in any mode of the FPU.
       const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<std::int32_t>(code)) *
                                                                    std::bit_cast<float>(kSmallestSubnormal));
-      const std::uint32_t finite = code < (1u << kFormat.mantissaBits) ? subnormal : normal;
-      return code >= kFormat.infinity ? kFloat32Infinity | widened : finite;
+      return sign | (code < (1u << kFormat.mantissaBits) ? subnormal : normal);
     }
   }
 
  private:
+  static constexpr std::uint32_t kMagnitude = (1u << kSignShift) - 1;
+
+  // The float32 magnitude of the code of a normal value is code * kUnitOfCode + kZeroOfCode.
+  static constexpr std::uint32_t kUnitOfCode = 1u << kDroppedBits;
+  static constexpr std::uint32_t kZeroOfCode = (kLowestExponent - 1) << kFloat32MantissaBits;
+
   /// The smallest subnormal value, as float32 bits.
   static constexpr std::uint32_t kSmallestSubnormal =
       kSameExponents ? 0 : (kLowestExponent - kFormat.mantissaBits) << kFloat32MantissaBits;
 
-  /// value / 2^shift to the nearest integer, ties to even; 1 <= shift <= 31. Does not wrap for magnitudes of float32.
+  /// value / 2^shift to the nearest integer, ties to even; 1 <= shift <= 31. Wraps for nothing but a NaN.
   static constexpr std::uint32_t shiftToEven(std::uint32_t value, std::uint32_t shift) {
     const std::uint32_t odd = value >> shift & 1;
     return (value + (1u << (shift - 1)) - 1 + odd) >> shift;

@@ -64,6 +64,9 @@ class OutputSet {
   std::vector<std::unique_ptr<OutputFile>> files_;
 };
 
+/// Writes a text to stdout, as the only output there is.
+Status writeToStdout(std::string_view text);
+
 /// Removes every temporary file of the process and keeps any commit from going on: for a process about to be ended
 /// by a signal. Never returns to a state in which outputs can be written.
 void abandonOutputs();
