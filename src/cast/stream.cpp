@@ -11,6 +11,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
+#include <thread>
 
 namespace dtypemut {
 namespace {
@@ -155,6 +157,16 @@ class Stages {
   std::uint64_t done_ = 0;
 };
 
+/// TBB throws in the midst of its work when it gets no thread.
+bool canStartThread() {
+  try {
+    std::thread([] {}).join();
+    return true;
+  } catch (const std::system_error&) {
+    return false;
+  }
+}
+
 void runPipeline(Stages& stages, int threads) {
   namespace tbb = oneapi::tbb;
   // Twice as many chunks as threads, so that one that waits for its turn to be written holds up nobody.
@@ -219,7 +231,7 @@ Status streamCast(std::span<const StreamItem> items, ByteSink& sink, const Strea
   std::uint64_t bytes = 0;
   for (const StreamItem& item : items) bytes += std::max(item.bytes, resultBytes(item, item.bytes));
   // What fits in a chunk is done sooner than a thread wakes up.
-  if (threads == 1 || bytes <= kChunkBytes) {
+  if (threads == 1 || bytes <= kChunkBytes || !canStartThread()) {
     Chunk chunk;
     std::vector<std::byte> buffer;
     while (stages.next(chunk)) {

@@ -1,7 +1,10 @@
 #include "arguments.h"
 
+#include <charconv>
+#include <system_error>
 #include <vector>
 
+#include "dtypemut/passes/reason.h"
 #include "dtypemut/types/spelling.h"
 
 namespace dtypemut::cli {
@@ -94,6 +97,28 @@ CLI::Option* addFromOption(CLI::App& command, DtypeSet& from) {
       ->take_all();
 }
 
+void addFp8Options(CLI::App& command, CastOptions& cast) {
+  command.add_flag_callback(
+      "--disable-fp8-saturation", [&cast] { cast.saturate = false; },
+      "Overflow in a cast to fp8 gives Inf, or NaN where there is no Inf, instead of the largest value");
+  command.add_flag_callback(
+      "--enable-fp8-nan-suppression", [&cast] { cast.nanSuppress = true; },
+      "NaN in a cast to fp8 gives a zero of its sign");
+}
+
+CLI::Option* addThreadsOption(CLI::App& command, unsigned& threads) {
+  return command
+      .add_option_function<std::string>(
+          "--threads",
+          [&threads](const std::string& text) {
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
+            if (error != std::errc{} || end != text.data() + text.size() || threads == 0)
+              throw CLI::ValidationError("--threads", "'" + text + "' is no number of threads, 1 or more");
+          },
+          "Cast weights on so many threads (default: all); the result is the same")
+      ->type_name("N");
+}
+
 CLI::Option* addListOption(CLI::App& command, const std::string& name, std::vector<std::string>& values,
                            const std::string& description, const std::string& typeName) {
   return command.add_option(name, values, description)->type_name(typeName)->allow_extra_args(false)->take_all();
@@ -104,6 +129,12 @@ void throwUnknown(const std::string& option, const std::string& what, const std:
   std::string expected;
   for (std::string_view name : names) expected += (expected.empty() ? "" : ", ") + std::string(name);
   throw CLI::ValidationError(option, "unknown " + what + " '" + text + "'" + guess(text, names, expected));
+}
+
+std::vector<std::string_view> failOnNames() {
+  std::vector<std::string_view> names = {"shared", "mismatch", "overflow", "underflow"};
+  for (const ReasonInfo& info : kReasons) names.push_back(info.name);
+  return names;
 }
 
 std::size_t parseChoice(const std::string& option, const std::string& text,

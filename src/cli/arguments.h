@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dtypemut/cast/cast.h"
 #include "dtypemut/target/target.h"
 #include "dtypemut/types/dtype.h"
 
@@ -31,6 +32,11 @@ CLI::Option* addDtypeOption(CLI::App& command, Dtype& dtype);
 /// --from, comma-separated or repeated; what it is given replaces the default in `from`.
 CLI::Option* addFromOption(CLI::App& command, DtypeSet& from);
 
+/// --disable-fp8-saturation and --enable-fp8-nan-suppression (spec 9).
+void addFp8Options(CLI::App& command, CastOptions& cast);
+/// --threads.
+CLI::Option* addThreadsOption(CLI::App& command, unsigned& threads);
+
 /// An option that can be repeated, its arguments taken as they are.
 CLI::Option* addListOption(CLI::App& command, const std::string& name, std::vector<std::string>& values,
                            const std::string& description, const std::string& typeName);
@@ -38,6 +44,9 @@ CLI::Option* addListOption(CLI::App& command, const std::string& name, std::vect
 /// A usage error: `text` is no `what`; names the nearest of `names`, or all.
 [[noreturn]] void throwUnknown(const std::string& option, const std::string& what, const std::string& text,
                                const std::vector<std::string_view>& names);
+
+/// What --fail-on takes: shared and mismatch, then the reasons.
+std::vector<std::string_view> failOnNames();
 
 /// The option's argument must be one of `names`, in any case; its position there.
 std::size_t parseChoice(const std::string& option, const std::string& text,

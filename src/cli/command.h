@@ -15,6 +15,7 @@ void leadWithExamples(CLI::App& command, std::string examples);
 void addRunCommand(CLI::App& app, ExitCode& exitCode);
 void addVerifyCommand(CLI::App& app, ExitCode& exitCode);
 void addDiffCommand(CLI::App& app, ExitCode& exitCode);
+void addCastCommand(CLI::App& app, ExitCode& exitCode);
 void addDecodeCommand(CLI::App& app, ExitCode& exitCode);
 void addTargetsCommand(CLI::App& app, ExitCode& exitCode);
 void addSchemaCommand(CLI::App& app, ExitCode& exitCode);

@@ -48,7 +48,7 @@ void addDecodeCommand(CLI::App& app, ExitCode& exitCode) {
   CLI::App& command = *app.add_subcommand("decode", "Say what ISA dtype codes and tensor descriptors are to PyTorch");
   leadWithExamples(command, kExamples);
   command.footer(
-      "Exit status: 0 done; 1 a descriptor was refused; 2 wrong usage; 3 a file could not be read or written;\n"
+      "Exit status: 0 done; 1 a descriptor was refused; 2 wrong usage; 3 a file could not be read or written, or memory ran out;\n"
       "4 a code has no ScalarType, or a gate of the device fails.");
   const auto options = std::make_shared<DecodeOptions>();
   const auto element = std::make_shared<ScalarElement>();

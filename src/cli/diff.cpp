@@ -24,7 +24,8 @@ void addDiffCommand(CLI::App& app, ExitCode& exitCode) {
       "does not know are not compared, and files of weights not opened.\n"
       "\n"
       "Exit status: 0 the interface is the same: the inputs and outputs, their names, dtypes, shapes and order;\n"
-      "1 a document was refused; 2 wrong usage; 3 a file could not be read or written; 4 the interface differs.");
+      "1 a document was refused; 2 wrong usage; 3 a file could not be read or written, or memory ran out;\n"
+      "4 the interface differs.");
   const auto options = std::make_shared<DiffOptions>();
   command.add_option("A", options->a, "A graph, a JSON document; - is stdin")->required()->type_name("");
   command.add_option("B", options->b, "The graph to compare it with")->required()->type_name("");

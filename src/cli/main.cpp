@@ -6,37 +6,18 @@
 #include <exception>
 #include <iostream>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "command.h"
+#include "app.h"
 #include "dtypemut/types/spelling.h"
+#include "signals.h"
 
 namespace dtypemut::cli {
 namespace {
-
-constexpr const char* kExamples =
-    "Examples:\n"
-    "  dtypemut run graph.json --target trn2 --dtype bf16 -o graph.bf16.json\n"
-    "  dtypemut verify graph.json --target trn2\n"
-    "  dtypemut decode 0x6\n";
-
-class ExamplesFirst : public CLI::Formatter {
- public:
-  explicit ExamplesFirst(std::string examples) : examples_(std::move(examples)) {}
-  std::string make_description(const CLI::App* app) const override {
-    return examples_ + "\n" + CLI::Formatter::make_description(app);
-  }
-  /// Without the list of what an option excludes, which would be most of the text.
-  std::string make_option_opts(const CLI::Option* option) const override {
-    const std::string text = CLI::Formatter::make_option_opts(option);
-    return text.substr(0, text.find(" Excludes:"));
-  }
-
- private:
-  std::string examples_;
-};
 
 /// Takes the place of standard streams that are closed, before a file that is opened later does: reading and writing
 /// such a stream has to fail.
@@ -91,39 +72,28 @@ std::string describe(const CLI::ConfigError& error) {
 
 int main(int argc, char** argv) {
   holdClosedStreams();
-  // A reader that goes away makes a write fail, which is reported as exit status 3; it must not kill the process.
+  // A reader that goes away, or a limit on the size of files, makes a write fail, which is reported as exit status 3; it
+  // must not kill the process.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  removeOutputsOnSignals();
 
-  CLI::App app{kExamples};
-  app.name("dtypemut");
-  app.require_subcommand(1);
-  // The file's sections are named like the commands, and every command takes the option.
-  app.set_config("--config", "", "Read options from a TOML file: a section per command, keys as the options")
-      ->type_name("FILE");
-  app.allow_config_extras(CLI::config_extras_mode::error);
-  app.set_version_flag("--version", "dtypemut " DTYPEMUT_VERSION);
   ExitCode exitCode = ExitCode::kDone;
-  addRunCommand(app, exitCode);
-  addVerifyCommand(app, exitCode);
-  addDiffCommand(app, exitCode);
-  addDecodeCommand(app, exitCode);
-  addTargetsCommand(app, exitCode);
-  addSchemaCommand(app, exitCode);
-  for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
+  const std::unique_ptr<CLI::App> app = makeApp(exitCode);
   try {
-    app.parse(argc, argv);
+    app->parse(argc, argv);
   } catch (const CLI::Success& help) {
-    app.exit(help);
+    app->exit(help);
     std::cout.flush();
     return static_cast<int>(std::cout ? ExitCode::kDone : ExitCode::kFile);
   } catch (const CLI::FileError&) {
-    std::cerr << app.get_config_ptr()->as<std::string>() << ": error: cannot read\n";
+    std::cerr << app->get_config_ptr()->as<std::string>() << ": error: cannot read\n";
     return static_cast<int>(ExitCode::kFile);
   } catch (const CLI::ConfigError& error) {
-    std::cerr << app.get_config_ptr()->as<std::string>() << ": error: " << describe(error) << '\n';
+    std::cerr << app->get_config_ptr()->as<std::string>() << ": error: " << describe(error) << '\n';
     return static_cast<int>(ExitCode::kUsage);
   } catch (const CLI::ParseError& error) {
-    std::cerr << "dtypemut: error: " << describe(app, error) << '\n';
+    std::cerr << "dtypemut: error: " << describe(*app, error) << '\n';
     return static_cast<int>(ExitCode::kUsage);
   }
   return static_cast<int>(exitCode);
@@ -131,10 +101,21 @@ int main(int argc, char** argv) {
 
 }  // namespace
 
-void leadWithExamples(CLI::App& command, std::string examples) {
-  command.formatter(std::make_shared<ExamplesFirst>(std::move(examples)));
-}
-
 }  // namespace dtypemut::cli
 
-int main(int argc, char** argv) { return dtypemut::cli::main(argc, argv); }
+int main(int argc, char** argv) {
+  using dtypemut::ExitCode;
+  // Without the help of what may need memory itself.
+  const auto fail = [](ExitCode code, std::string_view before, std::string_view what) {
+    for (const std::string_view text : {std::string_view("dtypemut: error: "), before, what, std::string_view("\n")})
+      static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
+    return static_cast<int>(code);
+  };
+  try {
+    return dtypemut::cli::main(argc, argv);
+  } catch (const std::bad_alloc&) {
+    return fail(ExitCode::kFile, "out of memory", "");
+  } catch (const std::exception& error) {
+    return fail(ExitCode::kToolsFault, "internal fault: ", error.what());
+  }
+}

@@ -21,7 +21,7 @@ std::string footer() {
     text +=
         "  " + std::string(info.name) + std::string(24 - info.name.size(), ' ') + std::string(info.description) + "\n";
   return text +
-         "\nExit status: 0 done; 1 the input was refused; 2 wrong usage; 3 a file could not be read or written;\n"
+         "\nExit status: 0 done; 1 the input was refused; 2 wrong usage; 3 a file could not be read or written, or memory ran out;\n"
          "4 --fail-on tripped, after writing everything; 5 the result does not verify. Nothing is written on 1, 2, 3 "
          "and 5.";
 }
@@ -37,16 +37,18 @@ struct Arguments {
 };
 
 void addFailure(FailOn& failOn, const std::string& name) {
-  if (const auto reason = reasonFromName(name)) {
+  if (name == "overflow") {
+    failOn.audit.overflow = true;
+  } else if (name == "underflow") {
+    failOn.audit.underflow = true;
+  } else if (const auto reason = reasonFromName(name)) {
     failOn.reasons.push_back(*reason);
   } else if (name == "shared") {
     failOn.reasons.insert(failOn.reasons.end(), {Reason::kMultiLoad, Reason::kNLoads, Reason::kMultiUser});
   } else if (name == "mismatch") {
     for (std::size_t i = 0; i < kReasonCount; ++i) failOn.reasons.push_back(static_cast<Reason>(i));
   } else {
-    std::vector<std::string_view> names = {"shared", "mismatch"};
-    for (const ReasonInfo& info : kReasons) names.push_back(info.name);
-    throwUnknown("--fail-on", "reason", name, names);
+    throwUnknown("--fail-on", "reason", name, failOnNames());
   }
 }
 
@@ -95,7 +97,7 @@ void addRunCommand(CLI::App& app, ExitCode& exitCode) {
                 kChoices[parseChoice("--auto-cast", text, {"all", "matmult", "matmul", "none"})];
           },
           "Which ops ask for the dtype: all (default), matmult, none")
-      ->type_name("OPS");
+      ->type_name("all|matmult|none");
   command
       .add_option_function<std::string>(
           "--policy",
@@ -103,7 +105,7 @@ void addRunCommand(CLI::App& app, ExitCode& exitCode) {
             options.policy = parseChoice("--policy", text, {"edge", "joint"}) == 0 ? Policy::kEdge : Policy::kJoint;
           },
           "Decide edge by edge (default), or jointly: the largest set of values that can be narrow together")
-      ->type_name("POLICY");
+      ->type_name("edge|joint");
   command.add_flag("--fold-indirect", options.propagate.foldIndirect,
                    "Fold the casts of tables that NeuronIndirectLoad reads; needs --policy joint");
   command.add_flag("--mutate-multi-users", options.mutateMultiUsers, "Retype producers with several users (gate 7)");
@@ -127,15 +129,14 @@ void addRunCommand(CLI::App& app, ExitCode& exitCode) {
       ->type_name("DIR")
       ->excludes(output)
       ->excludes(weights);
+  addFp8Options(command, options.cast.cast);
   command.add_flag("--dry-run", options.dryRun, "Decide and report, but write no graph and no weights");
-  command
-      .add_option("--threads", options.cast.threads,
-                  "Cast weights on so many threads (default: all); the result is the same")
-      ->check(CLI::PositiveNumber)
-      ->option_text("N");
+  addThreadsOption(command, options.cast.threads);
   addFileOption(command, "--stats", options.stats, "The statistics, as JSON");
   addFileOption(command, "--remarks", options.remarks, "Every decision with its reason: JSON, one object a line");
   addFileOption(command, "--sarif", options.sarif, "The refusals as SARIF 2.1.0, for code hosts");
+  addFileOption(command, "--audit", options.audit,
+                "What the casts do to the weights' values, by weight and in total, as JSON");
   addFileOption(command, "--dot", options.dot, "A picture of the graph and what became of it, for Graphviz");
   command
       .add_option_function<std::string>(
@@ -157,7 +158,7 @@ void addRunCommand(CLI::App& app, ExitCode& exitCode) {
             for (const std::string& name : names) addFailure(options.failOn, name);
           },
           "Exit 4, after writing everything, on any of these: a reason, shared (multi-load, n-loads, multi-user), "
-          "mismatch (any reason)")
+          "mismatch (any reason), overflow, underflow (of a weight's values)")
       ->type_name("REASON")
       ->delimiter(',')
       ->allow_extra_args(false)

@@ -15,7 +15,7 @@ void addVerifyCommand(CLI::App& app, ExitCode& exitCode) {
                    "Examples:\n"
                    "  dtypemut verify graph.json\n"
                    "  dtypemut verify graph.json --target trn2\n");
-  command.footer("Exit status: 0 valid; 1 not; 2 wrong usage; 3 a file could not be read.");
+  command.footer("Exit status: 0 valid; 1 not; 2 wrong usage; 3 a file could not be read, or memory ran out.");
   addGraphArgument(command, options->input);
   addTargetOption(command, options->target);
   command.callback([options, &exitCode] { exitCode = verifyFile(*options, stderrLog()); });

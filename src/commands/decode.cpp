@@ -10,6 +10,9 @@
 namespace dtypemut {
 namespace {
 
+/// Of hex text, however it is laid out; what is longer, or has no end, is no descriptor.
+constexpr std::uint64_t kMostDescriptorBytes = std::uint64_t{1} << 20;
+
 /// Unlike Diagnostics, as many as there are: one for every code that was asked about, if need be.
 using Faults = std::vector<Diagnostic>;
 
@@ -73,7 +76,7 @@ struct NamedDescriptor {
 };
 
 Result<NamedDescriptor> readDescriptor(const DescriptorFile& file) {
-  const Result<Source> source = Source::read(file.path);
+  const Result<Source> source = Source::read(file.path, kMostDescriptorBytes);
   if (!source) return source.error();
   Result<ArgTensor> tensor = readArgTensor(file.kind, source->text(), source->name());
   if (!tensor) return tensor.error();

@@ -43,6 +43,7 @@ std::vector<NamedOutput> namedOutputs(const RunOptions& options) {
   add("--stats", options.stats);
   add("--remarks", options.remarks);
   add("--sarif", options.sarif);
+  add("--audit", options.audit);
   add("--dot", options.dot);
   if (!options.dryRun) add("-o", options.output);
   return outputs;
@@ -157,6 +158,7 @@ class Reports {
     for (const auto& [path, file] : {std::pair(&options_.stats, &stats_),
                                      {&options_.remarks, &remarks_},
                                      {&options_.sarif, &sarif_},
+                                     {&options_.audit, &audit_},
                                      {&options_.dot, &dot_}}) {
       if (path->empty()) continue;
       const Result<OutputFile*> opened = outputs_.open(*path);
@@ -171,8 +173,9 @@ class Reports {
     return remarks_ != nullptr || sarif_ != nullptr || dot_ != nullptr || !options_.explain.empty();
   }
 
-  void add(const RunReport& runReport, const DecisionLog& decisions) {
+  void add(const RunReport& runReport, const DecisionLog& decisions, AuditReport audit) {
     runReports_.push_back(runReport);
+    auditReports_.push_back(std::move(audit));
     if (remarks_ != nullptr) writeRemarks(decisions, *remarks_);
     if (sarif_ != nullptr) sarifLog_.add(decisions);
     if (dot_ != nullptr) writeDot(decisions, options_.dotOptions, *dot_);
@@ -184,6 +187,7 @@ class Reports {
   Status finish(bool severally) {
     if (stats_ != nullptr) stats_->write(severally ? toJson(runReports_) : toJson(runReports_.front()));
     if (sarif_ != nullptr) sarif_->write(sarifLog_.toJson());
+    if (audit_ != nullptr) audit_->write(severally ? toJson(auditReports_) : toJson(auditReports_.front()));
     while (explanations_.ends_with("\n\n")) explanations_.pop_back();
     if (explanations_.empty() || !isStdoutFree(severally)) return Done{};
     const Result<OutputFile*> standard = outputs_.open("-");
@@ -194,17 +198,29 @@ class Reports {
 
   /// What people are told once all is written.
   void tell(bool severally) {
+    for (const AuditReport& audit : auditReports_)
+      for (const WeightAudit& weight : audit.weights)
+        if (const std::string message = overflowMessage(weight); !message.empty())
+          report(warning(message), nullptr, log_);
     if (!explanations_.empty()) log_(Severity::kNote, explanations_.substr(0, explanations_.size() - 1));
     if (options_.quiet) return;
     for (const RunReport& runReport : runReports_) log_(Severity::kNote, toTable(runReport));
     if (severally) log_(Severity::kNote, toTable(total(runReports_)));
   }
 
-  bool failsOn(const FailOn& failOn) const {
-    for (const RunReport& runReport : runReports_)
-      for (Reason reason : failOn.reasons)
-        if (runReport.decisions.mismatchByReason[static_cast<std::size_t>(reason)] != 0) return true;
-    return false;
+  /// One error for each thing that --fail-on names and that happened.
+  Diagnostics failures() const {
+    const RunReport sum = total(runReports_);
+    Diagnostics found;
+    for (Reason reason : options_.failOn.reasons)
+      if (const std::uint64_t count = sum.decisions.mismatchByReason[static_cast<std::size_t>(reason)]; count != 0)
+        found.add({.exitCode = ExitCode::kNo,
+                   .message = "--fail-on " + std::string(reasonInfo(reason).name) + ": " + std::to_string(count) +
+                              (count == 1 ? " edge was refused" : " edges were refused")});
+    Audit values;
+    for (const AuditReport& audit : auditReports_) values += audit.total();
+    found.append(dtypemut::failures(options_.failOn.audit, values));
+    return found;
   }
 
  private:
@@ -222,8 +238,10 @@ class Reports {
   OutputFile* stats_ = nullptr;
   OutputFile* remarks_ = nullptr;
   OutputFile* sarif_ = nullptr;
+  OutputFile* audit_ = nullptr;
   OutputFile* dot_ = nullptr;
   std::vector<RunReport> runReports_;
+  std::vector<AuditReport> auditReports_;
   SarifLog sarifLog_;
   std::string explanations_;
 };
@@ -267,10 +285,16 @@ class GraphRun {
       report(after, &*source, log_);
       return ExitCode::kToolsFault;
     }
-    if (!options_.dryRun)
-      if (const Status written = write(*source, graph, weights, files, outputs); !written)
-        return stop(written.error(), &*source);
-    reports.add(runReport, decisions);
+    WeightAudits audits;
+    const bool wantsAudit =
+        !options_.audit.empty() || options_.failOn.audit.overflow || options_.failOn.audit.underflow;
+    if (!options_.dryRun || wantsAudit) {
+      const Status written = options_.dryRun ? auditClones(graph, weights, options_.cast, audits)
+                                             : write(*source, graph, weights, files, outputs, audits);
+      if (!written) return stop(written.error(), &*source);
+    }
+    auditSplats(*source, graph, options_.cast.cast, audits);
+    reports.add(runReport, decisions, auditReport(graph, audits));
     return ExitCode::kDone;
   }
 
@@ -301,7 +325,7 @@ class GraphRun {
 
   /// Writes the weights and the document.
   Status write(const Source& source, const Graph& graph, Weights& weights, const std::vector<fs::path>& files,
-               OutputSet& outputs) const {
+               OutputSet& outputs, WeightAudits& audits) const {
     const bool isDirect = isDirectOutput(options_.output);
     WriteOptions writeOptions{.folder = isDirect ? fs::path(".") : fs::path(options_.output).parent_path(),
                               .keepDeadWeights = options_.keepDeadWeights,
@@ -314,14 +338,28 @@ class GraphRun {
         writeOptions.weightsFile = **weightsFile;
         const Result<OutputFile*> file = outputs.open(**weightsFile);
         if (!file) return file.error();
-        if (Status done = writeWeights(graph, weights, options_.cast, **file); !done) return done;
+        if (Status done = writeWeights(graph, weights, options_.cast, **file, &audits); !done) return done;
       } else {
         warnAboutBase64(graph, clones);
       }
     }
     const Result<OutputFile*> document = outputs.open(options_.output);
     if (!document) return document.error();
-    return writeGraph(source, graph, weights, writeOptions, **document);
+    return writeGraph(source, graph, weights, writeOptions, **document, &audits);
+  }
+
+  AuditReport auditReport(const Graph& graph, const WeightAudits& audits) const {
+    AuditReport audit{.input = options_.input};
+    for (const auto& [id, values] : audits) {
+      const Tensor& tensor = graph.tensor(id);
+      const Tensor& weight = tensor.cloneOf == TensorId::kNone ? tensor : graph.tensor(tensor.cloneOf);
+      audit.weights.push_back({.weight = std::string(weight.name),
+                               .file = std::string(graph.constData(weight).file),
+                               .from = dtypeBeforeCast(graph, id),
+                               .to = tensor.dtype,
+                               .audit = values});
+    }
+    return audit;
   }
 
   void warnAboutBase64(const Graph& graph, const std::vector<TensorId>& clones) const {
@@ -360,7 +398,7 @@ ExitCode run(const RunOptions& options, const LogLine& log) {
   if (const Status finished = reports.finish(false); !finished) return stop(finished.error());
   if (const Status written = outputs.commit(); !written) return stop(written.error());
   reports.tell(false);
-  return reports.failsOn(options.failOn) ? ExitCode::kNo : ExitCode::kDone;
+  return stop(reports.failures());
 }
 
 ExitCode runAll(const std::vector<std::string>& inputs, const std::string& folder, const RunOptions& options,
@@ -401,7 +439,7 @@ ExitCode runAll(const std::vector<std::string>& inputs, const std::string& folde
   if (const Status finished = reports.finish(true); !finished) return stop(finished.error());
   if (const Status written = reportOutputs.commit(); !written) overall = gravest(overall, stop(written.error()));
   reports.tell(true);
-  return reports.failsOn(options.failOn) ? gravest(overall, ExitCode::kNo) : overall;
+  return gravest(overall, stop(reports.failures()));
 }
 
 }  // namespace dtypemut

@@ -17,25 +17,6 @@ namespace fs = std::filesystem;
 
 bool isFromFile(const ConstData& data) { return data.form == DataForm::kFile || data.form == DataForm::kSafetensors; }
 
-/// Casts the bytes of the weights that these are clones of, in that order.
-Status castClones(const Graph& graph, Weights& weights, std::span<const TensorId> clones, const StreamOptions& options,
-                  ByteSink& sink) {
-  std::vector<std::unique_ptr<ByteSource>> sources;
-  std::vector<StreamItem> items;
-  for (TensorId id : clones) {
-    const Tensor& clone = graph.tensor(id);
-    const Tensor& weight = graph.tensor(clone.cloneOf);
-    sources.push_back(weights.bytes(weight));
-    items.push_back({.name = weight.name,
-                     .source = sources.back().get(),
-                     .offset = 0,
-                     .bytes = weight.sizeInBytes(),
-                     .from = weight.dtype,
-                     .to = clone.dtype});
-  }
-  return streamCast(items, sink, options);
-}
-
 /// Symlinks resolved, so that ".." leads where it seems to; as it is where that cannot be done.
 fs::path resolved(const fs::path& folder) {
   std::error_code failed;
@@ -65,13 +46,15 @@ struct Edit {
 
 class Writer {
  public:
-  Writer(const Source& source, const Graph& graph, Weights& weights, const WriteOptions& options, OutputFile& output)
+  Writer(const Source& source, const Graph& graph, Weights& weights, const WriteOptions& options, OutputFile& output,
+         WeightAudits* audits)
       : text_(source.text()),
         source_(source),
         graph_(graph),
         weights_(weights),
         options_(options),
         output_(output),
+        audits_(audits),
         isElsewhere_(resolved(source.folder()) != resolved(options.folder)) {}
 
   Status write();
@@ -104,6 +87,7 @@ class Writer {
   Weights& weights_;
   const WriteOptions& options_;
   OutputFile& output_;
+  WeightAudits* audits_;
   bool isElsewhere_;                                   // the output stands in another folder than the input
   std::uint64_t at_ = 0;                               // everything before is written
   std::optional<Diagnostic> fault_;                    // of a reference that cannot be written
@@ -257,13 +241,13 @@ Status Writer::writeElements(TensorId id) {
   if (graph_.constData(clone).form == DataForm::kValues) {
     ValuesSink sink(clone.dtype, output_);
     output_.write(std::string_view("["));
-    if (Status done = castClones(graph_, weights_, std::span(&id, 1), options_.cast, sink); !done) return done;
+    if (Status done = castClones(graph_, weights_, std::span(&id, 1), options_.cast, sink, audits_); !done) return done;
     output_.write(std::string_view("]"));
     return Done{};
   }
   Base64Sink sink(output_);
   output_.write(std::string_view("\""));
-  if (Status done = castClones(graph_, weights_, std::span(&id, 1), options_.cast, sink); !done) return done;
+  if (Status done = castClones(graph_, weights_, std::span(&id, 1), options_.cast, sink, audits_); !done) return done;
   sink.finish();
   output_.write(std::string_view("\""));
   return Done{};
@@ -326,7 +310,8 @@ std::vector<TensorId> clonesOfFiles(const Graph& graph) {
   return clones;
 }
 
-Status writeWeights(const Graph& graph, Weights& weights, const StreamOptions& options, OutputFile& output) {
+Status writeWeights(const Graph& graph, Weights& weights, const StreamOptions& options, OutputFile& output,
+                    WeightAudits* audits) {
   const std::vector<TensorId> clones = clonesOfFiles(graph);
   SafetensorsHeader header;
   for (TensorId id : clones) {
@@ -338,13 +323,13 @@ Status writeWeights(const Graph& graph, Weights& weights, const StreamOptions& o
   if (!text) return text.error();
   output.write(*text);
   OutputSink sink(output);
-  if (Status done = castClones(graph, weights, clones, options, sink); !done) return done;
+  if (Status done = castClones(graph, weights, clones, options, sink, audits); !done) return done;
   return output.flush();
 }
 
 Status writeGraph(const Source& source, const Graph& graph, Weights& weights, const WriteOptions& options,
-                  OutputFile& output) {
-  return Writer(source, graph, weights, options, output).write();
+                  OutputFile& output, WeightAudits* audits) {
+  return Writer(source, graph, weights, options, output, audits).write();
 }
 
 }  // namespace dtypemut

@@ -13,7 +13,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <deque>
+#include <limits>
+#include <new>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -28,6 +31,25 @@ struct rapidjson::StreamTraits<rapidjson::StringStream> {
 };
 
 namespace dtypemut {
+
+/// For RapidJSON, which would go on with the null pointer that its own allocator returns when there is no memory.
+struct ThrowingAllocator {
+  static constexpr bool kNeedFree = true;
+  void* Malloc(std::size_t size) { return checked(std::malloc(size), size); }
+  void* Realloc(void* old, std::size_t, std::size_t size) {
+    if (size != 0) return checked(std::realloc(old, size), size);
+    std::free(old);
+    return nullptr;
+  }
+  static void Free(void* memory) { std::free(memory); }
+
+ private:
+  static void* checked(void* memory, std::size_t size) {
+    if (memory == nullptr && size != 0) throw std::bad_alloc();
+    return memory;
+  }
+};
+using JsonReader = rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, ThrowingAllocator>;
 
 enum class TokenKind : std::uint8_t { kAbsent, kNull, kBool, kNumber, kString, kArray, kObject };
 
@@ -88,7 +110,7 @@ class JsonWalk {
     constexpr unsigned kFlags = rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseIterativeFlag | kFurtherFlags;
     if (text_.starts_with("\xEF\xBB\xBF"))
       return refuse(0, "a byte order mark; the document must be UTF-8 without one");
-    rapidjson::Reader reader;
+    JsonReader reader;
     reader.Parse<kFlags>(stream_, *this);
     if (!reader.HasParseError()) {
       // RapidJSON takes a NUL byte for the end of the text.
@@ -111,11 +133,11 @@ class JsonWalk {
   }
   bool String(const char* content, rapidjson::SizeType length, bool) {
     const JsonToken token = stringToken({content, length});
-    return !hasLoneSurrogate(token) && visitor_.value(token);
+    return isSound(token) && visitor_.value(token);
   }
   bool Key(const char* content, rapidjson::SizeType length, bool) {
     const JsonToken token = stringToken({content, length});
-    if (hasLoneSurrogate(token)) return false;
+    if (!isSound(token)) return false;
     if (!keys_.insert(token)) return refuse(token.offset, "duplicate key '" + std::string(token.text) + "'");
     return visitor_.key(token);
   }
@@ -169,9 +191,12 @@ class JsonWalk {
     return {.kind = TokenKind::kString, .transient = true, .offset = begin, .text = content};
   }
 
-  bool hasLoneSurrogate(const JsonToken& token) {
-    if (!token.transient || !dtypemut::hasLoneSurrogate(token.text)) return false;
-    refuse(token.offset, "invalid JSON: half a surrogate pair in a string");
+  /// What RapidJSON has not looked at in a string, or cannot hold.
+  bool isSound(const JsonToken& token) {
+    if (previousEnd_ - token.offset > std::numeric_limits<rapidjson::SizeType>::max())
+      return refuse(token.offset, "the string is longer than 4 GiB, the most that this tool takes");
+    if (token.transient && hasLoneSurrogate(token.text))
+      return refuse(token.offset, "invalid JSON: half a surrogate pair in a string");
     return true;
   }
 

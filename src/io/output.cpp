@@ -24,14 +24,14 @@ constexpr std::size_t kBufferSize = std::size_t{256} << 10;
 constexpr int kMaxSymlinks = 40;
 
 /// The temporary files that exist now. Process-wide, since a signal ends the process as a whole; a commit holds the
-/// lock, so that a signal sees it done or not begun.
+/// lock, so that a signal sees it done or not begun. Never destroyed: a signal may come while the process exits.
 struct TemporaryFiles {
   std::mutex mutex;
   std::set<fs::path> paths;
 };
 
 TemporaryFiles& temporaryFiles() {
-  static TemporaryFiles files;
+  static TemporaryFiles& files = *new TemporaryFiles;
   return files;
 }
 
@@ -66,27 +66,36 @@ std::optional<int> ownDescriptor(fs::path path) {
   return std::nullopt;
 }
 
-int openUniqueFile(const fs::path& folder, fs::path& name) {
+/// Creates a file and notes it, so that there is none that abandonOutputs does not know. The lock must be held.
+int openUniqueFile(const fs::path& folder, mode_t mode, fs::path& name) {
   std::random_device random;
   for (int attempt = 0; attempt < 100; ++attempt) {
     std::array<char, 32> text{};
     std::snprintf(text.data(), text.size(), ".dtypemut-%08x%08x.tmp", random(), random());
     name = folder / text.data();
-    const int descriptor = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor >= 0 || errno != EEXIST) return descriptor;
+    const auto [noted, isNew] = temporaryFiles().paths.insert(name);
+    if (!isNew) continue;
+    const int descriptor = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (descriptor >= 0) return descriptor;
+    const int error = errno;
+    temporaryFiles().paths.erase(noted);
+    errno = error;
+    if (error != EEXIST) return -1;
   }
   return -1;
 }
 
-/// A file without a name that holds a direct output until everything else has succeeded.
+/// A file without a name that holds a direct output until everything else has succeeded. The lock must be held.
 int openSpool() {
   std::error_code ignored;
   const fs::path folder = fs::temp_directory_path(ignored);
   const int descriptor = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor >= 0) return descriptor;
   fs::path name;
-  const int named = openUniqueFile(folder, name);
-  if (named >= 0) ::unlink(name.c_str());
+  const int named = openUniqueFile(folder, 0600, name);
+  if (named < 0) return named;
+  ::unlink(name.c_str());
+  temporaryFiles().paths.erase(name);
   return named;
 }
 
@@ -154,32 +163,35 @@ OutputSet::~OutputSet() {
 }
 
 Result<OutputFile*> OutputSet::open(const std::string& path) {
-  std::unique_ptr<OutputFile> file(new OutputFile);
-  file->path_ = path;
-  const auto failed = [&](int error) { return fileError(path, "cannot write: " + errnoText(error)); };
+  files_.push_back(std::unique_ptr<OutputFile>(new OutputFile));
+  OutputFile& file = *files_.back();
+  file.path_ = path;
+  const auto failed = [&](int error) {
+    files_.pop_back();
+    return fileError(path, "cannot write: " + errnoText(error));
+  };
+  const std::lock_guard lock(temporaryFiles().mutex);
   if (path == "-") {
-    file->stream_ = STDOUT_FILENO;
+    file.stream_ = STDOUT_FILENO;
   } else if (const std::optional<int> own = ownDescriptor(path)) {
-    file->stream_ = *own;
+    file.stream_ = *own;
   } else {
-    file->target_ = followSymlinks(path);
+    file.target_ = followSymlinks(path);
     struct stat found {};
     const bool exists = ::stat(path.c_str(), &found) == 0;
     if (!exists && errno != ENOENT) return failed(errno);
     if (exists && S_ISDIR(found.st_mode)) return failed(EISDIR);
     if (exists && ::access(path.c_str(), W_OK) != 0) return failed(errno);
     if (!exists || S_ISREG(found.st_mode)) {
-      const std::lock_guard lock(temporaryFiles().mutex);
-      file->descriptor_ = openUniqueFile(folderOf(file->target_), file->temporary_);
-      if (file->descriptor_ < 0) return failed(errno);
-      temporaryFiles().paths.insert(file->temporary_);
-      if (exists) ::fchmod(file->descriptor_, found.st_mode & 07777);
+      // What others may not read they may not read meanwhile either.
+      file.descriptor_ = openUniqueFile(folderOf(file.target_), exists ? 0600 : 0666, file.temporary_);
+      if (file.descriptor_ < 0) return failed(errno);
+      if (exists) ::fchmod(file.descriptor_, found.st_mode & 07777);
     }
   }
-  if (file->descriptor_ < 0) file->descriptor_ = openSpool();
-  if (file->descriptor_ < 0) return failed(errno);
-  files_.push_back(std::move(file));
-  return files_.back().get();
+  if (file.descriptor_ < 0) file.descriptor_ = openSpool();
+  if (file.descriptor_ < 0) return failed(errno);
+  return &file;
 }
 
 Status OutputSet::commit() {

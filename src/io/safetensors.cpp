@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "dtypemut/io/json_text.h"
 #include "safetensors_header.h"
 
 namespace dtypemut {
@@ -104,27 +105,10 @@ std::string faultOfCoverage(const SafetensorsHeader& header, std::uint64_t dataS
   return "the last " + std::to_string(dataSize - covered) + " bytes of the data belong to no tensor";
 }
 
-void appendQuoted(std::string& text, std::string_view content) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  text += '"';
-  for (char c : content) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20) {
-      text += "\\u00";
-      text += kHex[byte >> 4];
-      text += kHex[byte & 0xF];
-    } else {
-      if (c == '"' || c == '\\') text += '\\';
-      text += c;
-    }
-  }
-  text += '"';
-}
-
 void appendTensor(std::string& text, const SafetensorsTensor& tensor) {
-  appendQuoted(text, tensor.name);
+  text += quoteString(tensor.name);
   text += ":{\"dtype\":";
-  appendQuoted(text, tensor.dtypeCode);
+  text += quoteString(tensor.dtypeCode);
   text += ",\"shape\":[";
   for (std::size_t i = 0; i < tensor.shape.size(); ++i) {
     if (i != 0) text += ',';
@@ -193,13 +177,13 @@ Result<std::string> writeSafetensorsHeader(const SafetensorsHeader& header, cons
   std::string text(kLengthBytes, '\0');
   text += '{';
   if (header.metadata) {
-    appendQuoted(text, kMetadataKey);
+    text += quoteString(kMetadataKey);
     text += ":{";
     for (const auto& [key, value] : *header.metadata) {
       if (!text.ends_with('{')) text += ',';
-      appendQuoted(text, key);
+      text += quoteString(key);
       text += ':';
-      appendQuoted(text, value);
+      text += quoteString(value);
     }
     text += '}';
   }

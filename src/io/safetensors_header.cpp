@@ -229,7 +229,7 @@ class HeaderHandler {
 std::string parseSafetensorsHeader(std::string_view text, std::uint64_t offset, SafetensorsHeader& header) {
   if (!text.starts_with('{')) return "the header does not begin with '{'";
   rapidjson::MemoryStream stream(text.data(), text.size());
-  rapidjson::Reader reader;
+  JsonReader reader;
   HeaderHandler handler(text, stream, header);
   constexpr unsigned kFlags =
       rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseIterativeFlag;

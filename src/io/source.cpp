@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 
 namespace dtypemut {
 namespace {
@@ -43,7 +44,14 @@ TextPosition LineIndex::position(std::uint64_t offset) const {
 
 void Source::Free::operator()(char* text) const { std::free(text); }
 
-Result<Source> Source::read(const std::string& path) {
+std::uint64_t Source::mostDocumentBytes() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long pageBytes = ::sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || pageBytes <= 0) return std::numeric_limits<std::uint64_t>::max();
+  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(pageBytes) / 2;
+}
+
+Result<Source> Source::read(const std::string& path, std::uint64_t mostBytes) {
   Source source;
   const bool isStdin = path == "-";
   source.name_ = isStdin ? "<stdin>" : path;
@@ -53,6 +61,10 @@ Result<Source> Source::read(const std::string& path) {
   const auto failed = [&](int error) {
     return fileError(source.name_, std::string("cannot read: ") + std::strerror(error));
   };
+  const auto tooLarge = [&] {
+    return fileError(source.name_, "cannot read: larger than " + std::to_string(mostBytes) + " bytes" +
+                                       (mostBytes == mostDocumentBytes() ? ", half of this machine's memory" : ""));
+  };
   const int descriptor = isStdin ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return failed(errno);
   const std::unique_ptr<const int, void (*)(const int*)> closer(&descriptor, [](const int* d) { ::close(*d); });
@@ -61,7 +73,9 @@ Result<Source> Source::read(const std::string& path) {
   if (S_ISDIR(status.st_mode)) return failed(EISDIR);
 
   // One byte more than a regular file has, so that its end is met without growing.
-  std::size_t capacity = S_ISREG(status.st_mode) ? static_cast<std::size_t>(status.st_size) + 1 : kFirstCapacity;
+  const bool isRegular = S_ISREG(status.st_mode);
+  if (isRegular && static_cast<std::uint64_t>(status.st_size) > mostBytes) return tooLarge();
+  std::size_t capacity = isRegular ? static_cast<std::size_t>(status.st_size) + 1 : kFirstCapacity;
   source.text_.reset(allocate(capacity));
   for (;;) {
     if (source.text_ == nullptr) return failed(ENOMEM);
@@ -70,6 +84,7 @@ Result<Source> Source::read(const std::string& path) {
     if (count < 0) return failed(errno);
     if (count == 0) break;
     source.size_ += static_cast<std::size_t>(count);
+    if (source.size_ > mostBytes) return tooLarge();
     if (source.size_ < capacity) continue;
     capacity *= 2;
     char* larger = static_cast<char*>(std::realloc(source.text_.get(), capacity + kPadding));

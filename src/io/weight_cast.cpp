@@ -29,7 +29,7 @@ Audit times(const Audit& one, std::uint64_t count) {
 }  // namespace
 
 Status castClones(const Graph& graph, Weights& weights, std::span<const TensorId> clones, const StreamOptions& options,
-                  ByteSink& sink, WeightAudits& audits) {
+                  ByteSink& sink, WeightAudits* audits) {
   std::vector<std::unique_ptr<ByteSource>> sources;
   std::vector<StreamItem> items;
   for (TensorId id : clones) {
@@ -42,7 +42,7 @@ Status castClones(const Graph& graph, Weights& weights, std::span<const TensorId
                      .bytes = weight.sizeInBytes(),
                      .from = weight.dtype,
                      .to = clone.dtype,
-                     .audit = &audits[id]});
+                     .audit = audits == nullptr ? nullptr : &(*audits)[id]});
   }
   return streamCast(items, sink, options);
 }
@@ -52,7 +52,7 @@ Status auditClones(const Graph& graph, Weights& weights, const StreamOptions& op
   for (std::uint32_t i = graph.documentTensorCount(); i < graph.tensorCount(); ++i)
     if (!isSplat(graph, graph.tensor(TensorId{i}))) clones.push_back(TensorId{i});
   NullSink sink;
-  return castClones(graph, weights, clones, options, sink, audits);
+  return castClones(graph, weights, clones, options, sink, &audits);
 }
 
 void auditSplats(const Source& source, const Graph& graph, const CastOptions& options, WeightAudits& audits) {

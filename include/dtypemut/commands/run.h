@@ -8,6 +8,7 @@
 #include "dtypemut/commands/verify.h"
 #include "dtypemut/diag/diagnostic.h"
 #include "dtypemut/passes/propagate.h"
+#include "dtypemut/report/audit_report.h"
 #include "dtypemut/report/dot.h"
 #include "dtypemut/target/target.h"
 
@@ -16,10 +17,7 @@ namespace dtypemut {
 /// What turns a finished run into exit status 4.
 struct FailOn {
   std::vector<Reason> reasons;
-  bool overflow = false;
-  bool underflow = false;
-
-  bool any() const { return !reasons.empty() || overflow || underflow; }
+  FailOnAudit audit;
 };
 
 /// Patterns for the names of instructions that must not be retyped: globs as the shell has them.
@@ -37,6 +35,7 @@ struct RunOptions {
   std::string stats;
   std::string remarks;
   std::string sarif;
+  std::string audit;
   std::string dot;  ///< of a single graph, like html
   DotOptions dotOptions;
   std::vector<std::string> explain;  ///< names or globs; on stdout if nothing else goes there, else logged

@@ -16,9 +16,9 @@ enum class ExitCode : int {
   kDone = 0,
   kRefused = 1,     ///< the input was refused
   kUsage = 2,       ///< wrong usage
-  kFile = 3,        ///< a file could not be read or written
+  kFile = 3,        ///< a file could not be read or written, or memory ran out
   kNo = 4,          ///< the answer is no
-  kToolsFault = 5,  ///< the result does not verify
+  kToolsFault = 5,  ///< the result does not verify, or an exception escaped
 };
 
 enum class Severity : std::uint8_t { kNote, kWarning, kError };

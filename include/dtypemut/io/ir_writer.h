@@ -10,6 +10,7 @@
 #include "dtypemut/diag/diagnostic.h"
 #include "dtypemut/io/output.h"
 #include "dtypemut/io/source.h"
+#include "dtypemut/io/weight_cast.h"
 #include "dtypemut/io/weights.h"
 #include "dtypemut/ir/graph.h"
 
@@ -29,12 +30,15 @@ struct WriteOptions {
 /// The clones of weights from files, in the order in which they were made: the tensors of WriteOptions::weightsFile.
 std::vector<TensorId> clonesOfFiles(const Graph& graph);
 
-/// Writes the safetensors file with those clones, named as in the graph.
-Status writeWeights(const Graph& graph, Weights& weights, const StreamOptions& options, OutputFile& output);
+/// Writes the safetensors file with those clones, named as in the graph. Adds to `audits`, if there are any, what that
+/// did to values.
+Status writeWeights(const Graph& graph, Weights& weights, const StreamOptions& options, OutputFile& output,
+                    WeightAudits* audits = nullptr);
 
 /// Writes the document. A graph that nothing was changed in gives the source's text, but for references to files where
-/// the output stands in another folder.
+/// the output stands in another folder. Adds to `audits`, if there are any, what casting the weights in it did to
+/// values.
 Status writeGraph(const Source& source, const Graph& graph, Weights& weights, const WriteOptions& options,
-                  OutputFile& output);
+                  OutputFile& output, WeightAudits* audits = nullptr);
 
 }  // namespace dtypemut

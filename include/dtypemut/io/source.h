@@ -30,10 +30,14 @@ class LineIndex {
 /// Owns the text of a document for as long as anything refers into it. Movable; views into the text stay valid.
 class Source {
  public:
-  /// Reads a file, or stdin for "-".
-  static Result<Source> read(const std::string& path);
+  /// Reads a file, or stdin for "-"; an error (kFile) when it is larger than `mostBytes`, also if it has no end.
+  static Result<Source> read(const std::string& path, std::uint64_t mostBytes = mostDocumentBytes());
   /// A text from elsewhere; references in it are relative to `folder`.
   Source(std::string name, std::string_view text, std::filesystem::path folder = ".");
+
+  /// Half of this machine's memory: to read a document and to keep its graph takes about twice its size, and a system
+  /// whose memory is used up ends processes without a word.
+  static std::uint64_t mostDocumentBytes();
 
   /// So many NUL bytes follow the text.
   static constexpr std::size_t kPadding = 16;

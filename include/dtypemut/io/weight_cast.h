@@ -14,9 +14,10 @@ namespace dtypemut {
 /// What casts did to values, by the tensor that holds the result: a clone, or a splat that was retyped in place.
 using WeightAudits = std::map<TensorId, Audit>;
 
-/// Casts the bytes of the weights that these are clones of into `sink`, in that order. None may be of a splat.
+/// Casts the bytes of the weights that these are clones of into `sink`, in that order. None may be of a splat. Adds to
+/// `audits`, if there are any, what that did to values.
 Status castClones(const Graph& graph, Weights& weights, std::span<const TensorId> clones, const StreamOptions& options,
-                  ByteSink& sink, WeightAudits& audits);
+                  ByteSink& sink, WeightAudits* audits = nullptr);
 
 /// Casts all clones that have bytes into nothing, for their audits alone.
 Status auditClones(const Graph& graph, Weights& weights, const StreamOptions& options, WeightAudits& audits);
