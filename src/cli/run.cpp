@@ -138,6 +138,7 @@ void addRunCommand(CLI::App& app, ExitCode& exitCode) {
   addFileOption(command, "--sarif", options.sarif, "The refusals as SARIF 2.1.0, for code hosts");
   addFileOption(command, "--audit", options.audit,
                 "What the casts do to the weights' values, by weight and in total, as JSON");
+  addFileOption(command, "--html", options.html, "What was done and why, as one page for a browser");
   addFileOption(command, "--dot", options.dot, "A picture of the graph and what became of it, for Graphviz");
   command
       .add_option_function<std::string>(

@@ -13,6 +13,7 @@
 #include "dtypemut/ir/verify.h"
 #include "dtypemut/passes/joint.h"
 #include "dtypemut/report/explain.h"
+#include "dtypemut/report/html.h"
 #include "dtypemut/report/remarks.h"
 #include "dtypemut/report/run_report.h"
 #include "dtypemut/report/sarif.h"
@@ -45,6 +46,7 @@ std::vector<NamedOutput> namedOutputs(const RunOptions& options) {
   add("--sarif", options.sarif);
   add("--audit", options.audit);
   add("--dot", options.dot);
+  add("--html", options.html);
   if (!options.dryRun) add("-o", options.output);
   return outputs;
 }
@@ -159,7 +161,8 @@ class Reports {
                                      {&options_.remarks, &remarks_},
                                      {&options_.sarif, &sarif_},
                                      {&options_.audit, &audit_},
-                                     {&options_.dot, &dot_}}) {
+                                     {&options_.dot, &dot_},
+                                     {&options_.html, &html_}}) {
       if (path->empty()) continue;
       const Result<OutputFile*> opened = outputs_.open(*path);
       if (!opened) return opened.error();
@@ -170,15 +173,16 @@ class Reports {
 
   /// Whether the decisions themselves are wanted, and not only their number.
   bool wantDecisions() const {
-    return remarks_ != nullptr || sarif_ != nullptr || dot_ != nullptr || !options_.explain.empty();
+    return remarks_ != nullptr || sarif_ != nullptr || dot_ != nullptr || html_ != nullptr || !options_.explain.empty();
   }
 
-  void add(const RunReport& runReport, const DecisionLog& decisions, AuditReport audit) {
+  void add(const RunReport& runReport, const DecisionLog& decisions, AuditReport audit, const WeightAudits& audits) {
     runReports_.push_back(runReport);
     auditReports_.push_back(std::move(audit));
     if (remarks_ != nullptr) writeRemarks(decisions, *remarks_);
     if (sarif_ != nullptr) sarifLog_.add(decisions);
     if (dot_ != nullptr) writeDot(decisions, options_.dotOptions, *dot_);
+    if (html_ != nullptr) writeHtml(decisions, runReport, auditColumns(audits), *html_);
     for (const std::string& glob : options_.explain) explanations_ += explain(decisions, glob);
   }
 
@@ -240,6 +244,7 @@ class Reports {
   OutputFile* sarif_ = nullptr;
   OutputFile* audit_ = nullptr;
   OutputFile* dot_ = nullptr;
+  OutputFile* html_ = nullptr;
   std::vector<RunReport> runReports_;
   std::vector<AuditReport> auditReports_;
   SarifLog sarifLog_;
@@ -286,15 +291,15 @@ class GraphRun {
       return ExitCode::kToolsFault;
     }
     WeightAudits audits;
-    const bool wantsAudit =
-        !options_.audit.empty() || options_.failOn.audit.overflow || options_.failOn.audit.underflow;
+    const bool wantsAudit = !options_.audit.empty() || !options_.html.empty() || options_.failOn.audit.overflow ||
+                            options_.failOn.audit.underflow;
     if (!options_.dryRun || wantsAudit) {
       const Status written = options_.dryRun ? auditClones(graph, weights, options_.cast, audits)
                                              : write(*source, graph, weights, files, outputs, audits);
       if (!written) return stop(written.error(), &*source);
     }
     auditSplats(*source, graph, options_.cast.cast, audits);
-    reports.add(runReport, decisions, auditReport(graph, audits));
+    reports.add(runReport, decisions, auditReport(graph, audits), audits);
     return ExitCode::kDone;
   }
 
@@ -407,7 +412,9 @@ ExitCode runAll(const std::vector<std::string>& inputs, const std::string& folde
     report(diagnostics, nullptr, log);
     return diagnostics.exitCode();
   };
-  if (!options.dot.empty()) return stop(usage("--dot draws a single graph; it does not go with --output-dir"));
+  for (const auto& [option, path] : {std::pair("--dot", &options.dot), {"--html", &options.html}})
+    if (!path->empty())
+      return stop(usage(std::string(option) + " is about a single graph; it does not go with --output-dir"));
   std::map<std::string, std::string> byName;
   for (const std::string& input : inputs) {
     const std::string name = fs::path(input).filename().string();

@@ -36,7 +36,9 @@ struct RunOptions {
   std::string remarks;
   std::string sarif;
   std::string audit;
-  std::string dot;  ///< of a single graph, like html
+  // Of a single graph.
+  std::string html;
+  std::string dot;
   DotOptions dotOptions;
   std::vector<std::string> explain;  ///< names or globs; on stdout if nothing else goes there, else logged
 
