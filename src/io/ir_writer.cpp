@@ -49,7 +49,6 @@ class Writer {
   Writer(const Source& source, const Graph& graph, Weights& weights, const WriteOptions& options, OutputFile& output,
          WeightAudits* audits)
       : text_(source.text()),
-        source_(source),
         graph_(graph),
         weights_(weights),
         options_(options),
@@ -82,7 +81,6 @@ class Writer {
   std::string_view spaceBefore(std::uint64_t offset) const;
 
   std::string_view text_;
-  const Source& source_;
   const Graph& graph_;
   Weights& weights_;
   const WriteOptions& options_;
