@@ -102,6 +102,7 @@ browse ''
 write run/dot-hostile-names/g.json
 then_ "for (const node of [...instructions.names.keys()]) { choose(node); same('a picture', centre(), nameOfNode(node).split('\n')[0]); }"
 then_ "go('q=%3Cimg'); go('at=line%0Abreak&depth=4'); same('a line break', nameOfNode(shownNode), 'line\nbreak');"
+then_ "same('a line break, shown', text('#story h3'), 'line␊break');"
 then_ "same('elements', document.querySelectorAll('img, b b, i, script:not([nonce])').length, 0);"
 then_ "same('bold text', [...document.querySelectorAll('b')].every((b) => b.textContent.endsWith(': ')), true);"
 then_ "same('a name', document.querySelector('#weights .name').title, '<!--');"

@@ -88,7 +88,7 @@ function messageOf(decision) {
   const names = [() => tensors.names[tensorOf(decisions.operand[decision])],
                  () => instructions.names[decisions.producer[decision]]];
   return decisions.messages[decisions.message[decision]]
-    .map((part) => typeof part === "number" ? "'" + names[part]() + "'" : part).join("");
+    .map((part) => visible(typeof part === "number" ? "'" + names[part]() + "'" : part)).join("");
 }
 
 // ---- small things
@@ -105,10 +105,14 @@ function bytes(number) {
   return (unit === 0 ? count(number) : number.toFixed(1)) + " " + units[unit];
 }
 
+/** Control characters as pictures of them, so that a line stays one. */
+const visible = (text) =>
+  text.replace(/[\u0000-\u001f\u007f]/g, (c) => c === "\u007f" ? "␡" : String.fromCharCode(0x2400 + c.charCodeAt(0)));
+
 function add(parent, tag, className, text) {
   const element = document.createElement(tag);
   if (className) element.className = className;
-  if (text !== undefined) element.textContent = text;
+  if (text !== undefined) element.textContent = visible(text);
   parent.append(element);
   return element;
 }

@@ -107,6 +107,7 @@ const kNodeWidth = 164, kLayerGap = 150, kNodeGap = 16, kPortGap = 15, kMargin =
 
 /** Too long a text for a node, with its end in sight. */
 function fit(text, most) {
+  text = visible(text);
   const characters = Array.from(text.slice(0, 400));
   if (characters.length <= most) return text;
   const tail = Math.ceil(most / 2);
@@ -202,7 +203,8 @@ function drawPicture(centre, depth) {
     group.setAttribute("aria-label", `${nameOfNode(node)}, ${kind}, ${dtype}, ${data.outcomes[outcomeClasses.indexOf(outcome)]}`);
     addSvg(group, "title", {}, `${nameOfNode(node)}\n${kind}\n${dtype}`);
     addSvg(group, "path", {class: "shape " + outcome, d: shapeOf(node, box.x, box.y, kNodeWidth, box.height)});
-    const middle = box.x + kNodeWidth / 2, top = box.y + box.height / 2 - 12;
+    const isDrum = !isInstruction(node) && tensors.kind[tensorOfNode(node)] === kConst;
+    const middle = box.x + kNodeWidth / 2, top = box.y + box.height / 2 - (isDrum ? 7 : 12);  // below the lid
     addSvg(group, "text", {class: "title", x: middle, y: top + 2, "text-anchor": "middle"}, fit(nameOfNode(node), 22));
     addSvg(group, "text", {class: "small", x: middle, y: top + 16, "text-anchor": "middle"}, fit(kind, 26));
     addSvg(group, "text", {class: "small", x: middle, y: top + 29, "text-anchor": "middle"}, dtype);
@@ -240,7 +242,7 @@ function addStory(parent, decision, who, told) {
   const state = data.states[decisions.state[decision]];
   if (who) addNodeLink(item, ownerOf[operand]);
   item.append(`${who ? ", " : ""}operand ${indexOf(operand)}`);
-  if (tensorOf(operand) >= 0) item.append(`, tensor '${tensors.names[tensorOf(operand)]}'`);
+  if (tensorOf(operand) >= 0) item.append(visible(`, tensor '${tensors.names[tensorOf(operand)]}'`));
   item.append(": ");
   add(item, "span", "badge " + state, state);
   item.append(" ");
@@ -269,7 +271,7 @@ function drawStory(node) {
   const decided = (list) => Array.from(list, (operand) => decisionOf[operand]).filter((decision) => decision >= 0);
   if (!isInstruction(node)) return list("Was asked for by", decided(loadsOf.at(tensorOfNode(node))), true);
   about.append(`; line ${count(instructions.line[node])} of the document`);
-  if (instructions.dst[node] >= 0) about.append(`; stores tensor '${tensors.names[instructions.dst[node]]}'`);
+  if (instructions.dst[node] >= 0) about.append(visible(`; stores tensor '${tensors.names[instructions.dst[node]]}'`));
   if (locOf.has(node)) add(root, "p", "quiet", "loc: " + locOf.get(node));
   const own = [];
   for (let operand = firstOperand[node]; operand < firstOperand[node + 1]; ++operand) own.push(operand);
