@@ -22,9 +22,18 @@ namespace {
 /// Not the distributions of <random>, which differ between libraries.
 class Random {
  public:
-  explicit Random(std::uint64_t seed) : engine_(seed) {}
+  Random(std::uint64_t seed, std::span<const std::uint8_t> choices) : engine_(seed), choices_(choices) {}
+  /// Content, which is not worth a choice.
   std::uint64_t next() { return engine_(); }
-  std::size_t below(std::size_t n) { return static_cast<std::size_t>(engine_() % n); }
+  std::size_t below(std::size_t n) {
+    if (choices_.empty()) return static_cast<std::size_t>(engine_() % n);
+    std::size_t choice = 0;
+    for (std::size_t reach = 1; reach < n && !choices_.empty(); reach *= 256) {
+      choice = choice * 256 + choices_.front();
+      choices_ = choices_.subspan(1);
+    }
+    return choice % n;
+  }
   bool chance(std::size_t percent) { return below(100) < percent; }
   template <typename Range>
   const auto& pick(const Range& range) {
@@ -37,6 +46,7 @@ class Random {
 
  private:
   std::mt19937_64 engine_;
+  std::span<const std::uint8_t> choices_;
 };
 
 // ---- JSON with its spelling still open
@@ -209,7 +219,9 @@ struct Reference {
 class Generator {
  public:
   Generator(std::uint64_t seed, const GeneratorOptions& options)
-      : random_(seed), options_(options), freshness_(random_.pick(std::to_array<std::size_t>({50, 80, 95}))) {
+      : random_(seed, options.choices),
+        options_(options),
+        freshness_(random_.pick(std::to_array<std::size_t>({50, 80, 95}))) {
     for (const DtypeInfo& info : kDtypes)
       if (options_.target.has(info.dtype)) dtypes_.push_back(info.dtype);
     for (std::size_t i = 0; i < static_cast<std::size_t>(Op::kOpaque); ++i)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "dtypemut/target/target.h"
@@ -13,6 +14,8 @@ struct GeneratorOptions {
   Dtype favourite = Dtype::kBfloat16;  ///< what is neither float32 nor at random
   std::string folder = {};             ///< where the files with weights go; empty: no weight is in a file
   std::uint32_t instructions = 30;     ///< about so many
+  /// The first choices, one byte or two for each, so that a fuzzer can steer; the seed makes those that follow.
+  std::span<const std::uint8_t> choices = {};
 };
 
 /// A document with ops, tensors, operands and data of all kinds, spelled in unusual ways. It is the same everywhere for

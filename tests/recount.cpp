@@ -153,7 +153,9 @@ void checkStats(const std::string& stats, const Recount& expected, const RunOpti
 void checkInterface(const std::string& before, const std::string& after) {
   const Nodes was(before);
   const Nodes is(after);
-  for (const auto& [name, tensor] : was.tensors) {
+  for (const auto& entry : was.tensors) {
+    const std::string& name = entry.first;
+    const Json* tensor = entry.second;
     const auto now = is.tensors.find(name);
     CAPTURE(name);
     if (now == is.tensors.end()) {

@@ -96,8 +96,8 @@ class Undo {
       const JsonSpan* path = data->find(key);
       if (path == nullptr) continue;
       const JsonSpan& pathNow = now.at("data").at(key);
-      CHECK(std::filesystem::equivalent(input_.folder + "/" + contentOf(was(*path)),
-                                        output_.folder + "/" + contentOf(is(pathNow))));
+      CHECK(std::filesystem::equivalent(std::filesystem::path(input_.folder) / contentOf(was(*path)),
+                                        std::filesystem::path(output_.folder) / contentOf(is(pathNow))));
       putBack(pathNow, *path);
     }
   }

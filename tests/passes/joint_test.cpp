@@ -6,11 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "dtypemut/ir/verify.h"
 #include "generator.h"
 #include "graphs.h"
-#include "passes/asking.h"
-#include "passes/joint_oracle.h"
+#include "passes/joint_check.h"
 
 using namespace dtypemut;
 using namespace dtypemut::graphs;
@@ -19,28 +17,6 @@ namespace {
 
 const Target& kCayman = target(Architecture::kCayman);
 const Target& kTonga = target(Architecture::kTonga);
-
-struct Outcome {
-  std::string decisions;  // as JointOracle::decisions
-  Statistics statistics;
-  JointVerdict verdict;
-};
-
-/// Propagates jointly over a graph, which must verify before and after.
-Outcome propagateIn(Document& d, const PropagateOptions& options, const Target& onTarget = kCayman) {
-  CAPTURE(d.source.text());
-  CHECK(errorText(verify(d.graph, &onTarget), d.source) == "");
-  DTypeMutator mutator(false, d.graph, onTarget);
-  Outcome outcome;
-  outcome.verdict = propagateJointly(mutator, options, [&](const Decision& decision) {
-    const Instruction& asking = d.graph.instruction(d.graph.operand(decision.operand).owner);
-    outcome.decisions += (outcome.decisions.empty() ? "" : "; ") + std::string(asking.name) + "." +
-                         std::to_string(d.graph.operandIndex(decision.operand)) + " " + decisionText(decision);
-  });
-  outcome.statistics = mutator.statistics();
-  CHECK(errorText(verify(d.graph, &onTarget), d.source) == "");
-  return outcome;
-}
 
 std::string jointly(const std::string& text, const PropagateOptions& options = {}, const Target& onTarget = kCayman) {
   Document d(text);
@@ -171,7 +147,7 @@ TEST_CASE("only tensors of the dtypes to be replaced are eligible") {
   CHECK(jointly(text, {.from = {Dtype::kFloat16}}) == "p.0 interface; q.0 interface; c.0 Mutated");
   // The dtype asked for is ignored among them.
   Document d(text);
-  const Outcome outcome = propagateIn(d, {.dtype = Dtype::kFloat16, .from = {Dtype::kFloat16, Dtype::kFloat32}});
+  const JointOutcome outcome = propagateIn(d, {.dtype = Dtype::kFloat16, .from = {Dtype::kFloat16, Dtype::kFloat32}});
   CHECK(outcome.decisions == "p.0 Match; q.0 Match; c.0 Match");
   CHECK(outcome.statistics.operatorTypeMutated == 0);
 }
@@ -180,7 +156,7 @@ TEST_CASE("only tensors of the dtypes to be replaced are eligible") {
 
 TEST_CASE("a move is retyped together with what it moves") {
   Document d(with({copyTo("t"), move("t", "u"), asks("u")}));
-  const Outcome outcome = propagateIn(d, {});
+  const JointOutcome outcome = propagateIn(d, {});
   CHECK(outcome.decisions == "p_t.0 interface; c.0 Mutated");
   CHECK(d.dtypeOf("t") == Dtype::kBfloat16);
   CHECK(d.dtypeOf("u") == Dtype::kBfloat16);
@@ -281,7 +257,7 @@ TEST_CASE("stores are retyped one by one, and counted as what they are") {
       document({input("x"), weight("w"), weight("n", "bfloat16"), splat("s"), sbuf("t")},
                {op("a", "SBAtomLoad", "w", "t"), op("b", "SBAtomLoad", "x", "t"), op("e", "SBAtomLoad", "n", "t"),
                 op("f", "SBAtomLoad", "s", "t"), op("g", "MemsetOp", "", "t"), asks("t")}));
-  const Outcome outcome = propagateIn(d, {});
+  const JointOutcome outcome = propagateIn(d, {});
   CHECK(outcome.decisions == "c.0 Mutated");
   CHECK(outcome.statistics.nLoads == 4);
   CHECK(outcome.statistics.operatorTypeMutated == 1);
@@ -359,52 +335,6 @@ std::string tiedGraph(std::mt19937_64& random) {
       instructions.push_back(op("o" + number, "LRN", read(), ""));
   }
   return document(tensors, instructions);
-}
-
-TensorSet setOf(const Graph& graph, const JointVerdict& verdict, const PropagateOptions& options) {
-  TensorSet set(graph.tensorCount());
-  for (std::uint32_t i = 0; i < graph.tensorCount(); ++i) {
-    const Dtype dtype = graph.tensor(TensorId{i}).dtype;
-    set[i] = verdict.reasons[i] == Reason::kNone && options.from.contains(dtype) && dtype != options.dtype;
-  }
-  return set;
-}
-
-struct OracleCounts {
-  std::size_t enumerated = 0;
-  std::size_t members = 0;
-  std::size_t removed = 0;
-};
-
-/// Compares the pass with the oracle in all that it says and does.
-void checkAgainstOracle(const std::string& text, const PropagateOptions& options, const Target& onTarget,
-                        std::mt19937_64& random, OracleCounts& counts) {
-  CAPTURE(text);
-  const Document before(text);
-  const JointOracle oracle(before.graph, onTarget, options);
-  const TensorSet greatest = oracle.removeInOrder(random);
-  CHECK(oracle.removeInOrder(random) == greatest);
-  if (const auto enumerated = oracle.greatest(10)) {
-    CHECK(*enumerated == greatest);
-    ++counts.enumerated;
-  }
-  Document after(text);
-  const Outcome outcome = propagateIn(after, options, onTarget);
-  CHECK(setOf(before.graph, outcome.verdict, options) == greatest);
-  const TensorSet retyped = oracle.askedFor(greatest);
-  CHECK(outcome.verdict.isRetyped == retyped);
-  CHECK(outcome.decisions == oracle.decisions(greatest));
-  for (std::uint32_t i = 0; i < before.graph.tensorCount(); ++i) {
-    const Tensor& was = before.graph.tensor(TensorId{i});
-    const Tensor& is = after.graph.tensor(TensorId{i});
-    if (!was.isConst()) CHECK(is.dtype == (retyped[i] ? options.dtype : was.dtype));
-    counts.members += greatest[i] ? 1 : 0;
-    counts.removed += !greatest[i] && oracle.eligible()[i] ? 1 : 0;
-  }
-  const auto snapshotAfter = snapshot(after.graph);
-  const Outcome again = propagateIn(after, options, onTarget);
-  CHECK(snapshot(after.graph) == snapshotAfter);
-  CHECK(again.decisions.find("Mutated") == std::string::npos);
 }
 
 /// The dtypes that the target can be asked for, one by one.
