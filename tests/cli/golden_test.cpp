@@ -13,8 +13,8 @@ using namespace dtypemut;
 namespace {
 
 /// What other tests read, relative to testdata/: no golden case has to use it.
-const std::set<std::string> kReadElsewhere = {"cast/decode_tables.json", "cast/encode_cases.csv",
-                                              "cast/encode_digests.json", "malformed", "real"};
+const std::set<std::string> kReadElsewhere = {
+    "cast/decode_tables.json", "cast/encode_cases.csv", "cast/encode_digests.json", "fuzz", "malformed", "real"};
 
 /// A case folder in the making, for the tests of the harness itself.
 class Case {
