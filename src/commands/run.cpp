@@ -260,9 +260,10 @@ class GraphRun {
   /// From reading to verifying the result; `mutator` is made for the first graph and re-pointed to the others. Its
   /// outputs wait in `outputs`, its reports are added to `reports`.
   ExitCode process(std::optional<DTypeMutator>& mutator, OutputSet& outputs, Reports& reports) {
-    const Result<Source> source = Source::read(options_.input);
+    const unsigned threads = options_.cast.threads;
+    const Result<Source> source = Source::read(options_.input, Source::mostDocumentBytes(), threads);
     if (!source) return stop(source.error(), nullptr);
-    CheckedGraph checked = readAndVerify(*source, &options_.target);
+    CheckedGraph checked = readAndVerify(*source, &options_.target, threads);
     report(checked.diagnostics, &*source, log_);
     if (checked.diagnostics.hasErrors()) return checked.diagnostics.exitCode();
     Graph& graph = *checked.graph;
