@@ -396,7 +396,7 @@ ExitCode run(const RunOptions& options, const LogLine& log) {
     return diagnostics.exitCode();
   };
   if (const Status names = checkNames(options); !names) return stop(names.error());
-  OutputSet outputs;
+  OutputSet outputs(options.cast.threads);
   Reports reports(options, outputs, log);
   std::optional<DTypeMutator> mutator;
   if (const ExitCode code = GraphRun(options, log).process(mutator, outputs, reports); code != ExitCode::kDone)
@@ -438,14 +438,14 @@ ExitCode runAll(const std::vector<std::string>& inputs, const std::string& folde
   for (const std::string& input : inputs)
     if (const Status names = checkNames(optionsFor(input)); !names) return stop(names.error());
 
-  OutputSet reportOutputs;
+  OutputSet reportOutputs(options.cast.threads);
   Reports reports(options, reportOutputs, log);
   if (const Status opened = reports.open(); !opened) return stop(opened.error());
   std::optional<DTypeMutator> mutator;
   ExitCode overall = ExitCode::kDone;
   for (const std::string& input : inputs) {
     const RunOptions one = optionsFor(input);
-    OutputSet outputs;
+    OutputSet outputs(options.cast.threads);
     ExitCode code = GraphRun(one, log).process(mutator, outputs, reports);
     if (code == ExitCode::kDone)
       if (const Status written = outputs.commit(); !written) code = stop(written.error());
