@@ -11,8 +11,8 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
-#include <thread>
+
+#include "dtypemut/cast/threads.h"
 
 namespace dtypemut {
 namespace {
@@ -157,16 +157,6 @@ class Stages {
   std::uint64_t done_ = 0;
 };
 
-/// TBB throws in the midst of its work when it gets no thread.
-bool canStartThread() {
-  try {
-    std::thread([] {}).join();
-    return true;
-  } catch (const std::system_error&) {
-    return false;
-  }
-}
-
 void runPipeline(Stages& stages, int threads) {
   namespace tbb = oneapi::tbb;
   // Twice as many chunks as threads, so that one that waits for its turn to be written holds up nobody.
@@ -225,13 +215,11 @@ Status streamCast(std::span<const StreamItem> items, ByteSink& sink, const Strea
   if (faults.hasErrors()) return faults;
 
   Stages stages(items, sink, options);
-  const int available = oneapi::tbb::info::default_concurrency();  // asked for more, TBB prints a warning
-  const int threads =
-      options.threads == 0 ? available : static_cast<int>(std::min(options.threads, static_cast<unsigned>(available)));
   std::uint64_t bytes = 0;
   for (const StreamItem& item : items) bytes += std::max(item.bytes, resultBytes(item, item.bytes));
   // What fits in a chunk is done sooner than a thread wakes up.
-  if (threads == 1 || bytes <= kChunkBytes || !canStartThread()) {
+  const int threads = bytes <= kChunkBytes ? 1 : usableThreads(options.threads);
+  if (threads == 1) {
     Chunk chunk;
     std::vector<std::byte> buffer;
     while (stages.next(chunk)) {

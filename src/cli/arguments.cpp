@@ -115,7 +115,7 @@ CLI::Option* addThreadsOption(CLI::App& command, unsigned& threads) {
             if (error != std::errc{} || end != text.data() + text.size() || threads == 0)
               throw CLI::ValidationError("--threads", "'" + text + "' is no number of threads, 1 or more");
           },
-          "Cast weights on so many threads (default: all); the result is the same")
+          "Work on at most so many threads (default: all); the result is the same")
       ->type_name("N");
 }
 

@@ -204,7 +204,7 @@ Status write(const CastFilesOptions& options, const Checkpoint& checkpoint, cons
   OutputFolder folder;
   if (checkpoint.index())
     if (Status made = folder.make(options.output); !made) return made;
-  OutputSet outputs;
+  OutputSet outputs(options.threads);
   StreamOptions streamOptions{.cast = options.cast, .threads = options.threads};
   std::uint64_t bytesBefore = 0;
   if (options.progress)

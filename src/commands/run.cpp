@@ -260,9 +260,10 @@ class GraphRun {
   /// From reading to verifying the result; `mutator` is made for the first graph and re-pointed to the others. Its
   /// outputs wait in `outputs`, its reports are added to `reports`.
   ExitCode process(std::optional<DTypeMutator>& mutator, OutputSet& outputs, Reports& reports) {
-    const Result<Source> source = Source::read(options_.input);
+    const unsigned threads = options_.cast.threads;
+    const Result<Source> source = Source::read(options_.input, Source::mostDocumentBytes(), threads);
     if (!source) return stop(source.error(), nullptr);
-    CheckedGraph checked = readAndVerify(*source, &options_.target);
+    CheckedGraph checked = readAndVerify(*source, &options_.target, threads);
     report(checked.diagnostics, &*source, log_);
     if (checked.diagnostics.hasErrors()) return checked.diagnostics.exitCode();
     Graph& graph = *checked.graph;
@@ -395,7 +396,7 @@ ExitCode run(const RunOptions& options, const LogLine& log) {
     return diagnostics.exitCode();
   };
   if (const Status names = checkNames(options); !names) return stop(names.error());
-  OutputSet outputs;
+  OutputSet outputs(options.cast.threads);
   Reports reports(options, outputs, log);
   std::optional<DTypeMutator> mutator;
   if (const ExitCode code = GraphRun(options, log).process(mutator, outputs, reports); code != ExitCode::kDone)
@@ -437,14 +438,14 @@ ExitCode runAll(const std::vector<std::string>& inputs, const std::string& folde
   for (const std::string& input : inputs)
     if (const Status names = checkNames(optionsFor(input)); !names) return stop(names.error());
 
-  OutputSet reportOutputs;
+  OutputSet reportOutputs(options.cast.threads);
   Reports reports(options, reportOutputs, log);
   if (const Status opened = reports.open(); !opened) return stop(opened.error());
   std::optional<DTypeMutator> mutator;
   ExitCode overall = ExitCode::kDone;
   for (const std::string& input : inputs) {
     const RunOptions one = optionsFor(input);
-    OutputSet outputs;
+    OutputSet outputs(options.cast.threads);
     ExitCode code = GraphRun(one, log).process(mutator, outputs, reports);
     if (code == ExitCode::kDone)
       if (const Status written = outputs.commit(); !written) code = stop(written.error());

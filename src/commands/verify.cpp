@@ -5,8 +5,8 @@
 
 namespace dtypemut {
 
-CheckedGraph readAndVerify(const Source& source, const Target* target) {
-  ReadGraph read = readGraph(source);
+CheckedGraph readAndVerify(const Source& source, const Target* target, unsigned threads) {
+  ReadGraph read = readGraph(source, threads);
   CheckedGraph checked{.graph = std::move(read.graph), .diagnostics = std::move(read.diagnostics)};
   if (!checked.graph) return checked;
   checked.diagnostics.append(verify(*checked.graph, target));

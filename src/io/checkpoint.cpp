@@ -81,7 +81,7 @@ Result<CheckpointIndex> CheckpointIndex::parse(const Source& source) {
   CheckpointIndex index;
   Diagnostics diagnostics;
   IndexVisitor visitor(index, diagnostics);
-  if (!walkJson(source.text(), true, visitor, diagnostics)) return diagnostics;
+  if (!walkJson(source, visitor, diagnostics)) return diagnostics;
   if (!visitor.hasWeightMap()) diagnostics.error(index.rootOffset_, "an index must have a 'weight_map'");
   if (diagnostics.hasErrors()) return diagnostics;
   return index;

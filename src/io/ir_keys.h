@@ -70,6 +70,35 @@ inline constexpr std::array<std::string_view, kKeyCount> kKeyNames = {"version",
 
 constexpr std::string_view keyName(Key key) { return kKeyNames[static_cast<std::size_t>(key)]; }
 
+namespace detail {
+
+/// Tells the keys apart, which kKeysByHash relies on.
+constexpr std::size_t hashOfKey(std::string_view name) {
+  const auto letter = [&](std::size_t at) { return static_cast<std::size_t>(static_cast<unsigned char>(name[at])); };
+  return (name.size() + 12 * letter(1) + 20 * letter(name.size() - 1)) % 64;
+}
+
+inline constexpr std::array<Key, 64> kKeysByHash = [] {
+  std::array<Key, 64> keys{};
+  keys.fill(Key::kUnknown);
+  for (std::size_t i = 0; i < kKeyCount; ++i) keys[hashOfKey(kKeyNames[i])] = static_cast<Key>(i);
+  return keys;
+}();
+
+}  // namespace detail
+
+/// The key of that name, of whatever object; kUnknown when there is none.
+constexpr Key keyFromName(std::string_view name) {
+  if (name.size() < 2) return Key::kUnknown;
+  const Key key = detail::kKeysByHash[detail::hashOfKey(name)];
+  return key != Key::kUnknown && keyName(key) == name ? key : Key::kUnknown;
+}
+static_assert([] {
+  for (std::size_t i = 0; i < kKeyCount; ++i)
+    if (keyFromName(kKeyNames[i]) != static_cast<Key>(i)) return false;
+  return true;
+}());
+
 inline constexpr Key kRootKeys[] = {Key::kVersion, Key::kName, Key::kTensors, Key::kInstructions};
 inline constexpr Key kTensorKeys[] = {Key::kName, Key::kDtype, Key::kShape, Key::kSpace, Key::kKind, Key::kData};
 inline constexpr Key kDataKeys[] = {Key::kSplat,  Key::kValues,      Key::kBase64, Key::kFile,
@@ -120,6 +149,18 @@ constexpr std::span<const Key> keysOf(Context context) {
       return {};
   }
 }
+
+/// Whether the objects of that context have the key.
+constexpr bool hasKey(Context context, Key key) {
+  constexpr auto kKeySets = [] {
+    std::array<std::uint32_t, static_cast<std::size_t>(Context::kUnknown) + 1> sets{};
+    for (std::size_t i = 0; i < sets.size(); ++i)
+      for (Key known : keysOf(static_cast<Context>(i))) sets[i] |= std::uint32_t{1} << static_cast<unsigned>(known);
+    return sets;
+  }();
+  return (kKeySets[static_cast<std::size_t>(context)] >> static_cast<unsigned>(key) & 1) != 0;
+}
+static_assert(kKeyCount < 32);
 
 struct FormRow {
   Key key;

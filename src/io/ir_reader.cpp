@@ -1,7 +1,13 @@
 #include "dtypemut/io/ir_reader.h"
 
+#include <oneapi/tbb/parallel_invoke.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <charconv>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <span>
@@ -10,8 +16,12 @@
 #include <utility>
 #include <vector>
 
+#include "dtypemut/cast/threads.h"
+#include "dtypemut/io/json_text.h"
 #include "dtypemut/types/spelling.h"
+#include "ir_blame.h"
 #include "ir_keys.h"
+#include "ir_names.h"
 #include "json_walk.h"
 
 namespace dtypemut {
@@ -26,50 +36,82 @@ std::string_view kindName(TokenKind kind) {
 /// The values of the known keys of the object being read. Which object it is decides which are looked at.
 class Record {
  public:
-  void begin(std::uint64_t offset, std::span<const Key> keys) {
+  void begin(std::uint64_t offset) {
     offset_ = offset;
-    for (Key key : keys) (*this)[key] = {};
+    present_ = 0;
   }
   std::uint64_t offset() const { return offset_; }
-  JsonToken& operator[](Key key) { return tokens_[static_cast<std::size_t>(key)]; }
-  const JsonToken& operator[](Key key) const { return tokens_[static_cast<std::size_t>(key)]; }
+  void set(Key key, const JsonToken& token) {
+    tokens_[static_cast<std::size_t>(key)] = token;
+    present_ |= bit(key);
+  }
+  const JsonToken& operator[](Key key) const {
+    static constexpr JsonToken kAbsent;
+    return (present_ & bit(key)) != 0 ? tokens_[static_cast<std::size_t>(key)] : kAbsent;
+  }
+  /// Takes what the other has. False when both have a key.
+  bool join(const Record& other) {
+    if ((present_ & other.present_) != 0) return false;
+    for (std::size_t i = 0; i < kKeyCount; ++i)
+      if (const Key key = static_cast<Key>(i); (other.present_ & bit(key)) != 0) set(key, other[key]);
+    return true;
+  }
 
  private:
+  static constexpr std::uint32_t bit(Key key) { return std::uint32_t{1} << static_cast<unsigned>(key); }
+
   std::uint64_t offset_ = 0;  // where the object begins
+  std::uint32_t present_ = 0;
   std::array<JsonToken, kKeyCount> tokens_;
-};
-
-/// Whose fault something is, as messages begin: "instruction 'x': operand 0: ".
-struct Blame {
-  static constexpr std::uint32_t kWhole = UINT32_MAX;
-  static constexpr std::uint32_t kDst = UINT32_MAX - 1;
-
-  std::string_view what;        // nothing: the document
-  std::string_view name;        // empty: it has none, or not yet
-  std::uint32_t number = 0;     // said in place of a name
-  std::uint32_t part = kWhole;  // or the dst, or the operand of this index
-
-  std::string toString() const {
-    if (what.empty()) return "";
-    std::string text(what);
-    text += name.empty() ? " " + std::to_string(number) : " '" + std::string(name) + "'";
-    if (part == kDst) text += ": dst";
-    if (part < kDst) text += ": operand " + std::to_string(part);
-    return text + ": ";
-  }
 };
 
 std::string_view contentOf(const JsonToken& token) {
   return token.kind == TokenKind::kString ? token.text : std::string_view();
 }
 
+/// Shorter documents are read before a thread wakes up.
+constexpr std::size_t kMuchText = std::size_t{1} << 20;
+
 /// From so many nodes the reader learns how many there may be.
 constexpr std::uint32_t kSampleNodes = 1024;
 
+/// Where the second of the document's two lists begins, when one thread reads the first list and another looks for the
+/// second, to read that. Whichever of them comes to it first has its way.
+class Split {
+ public:
+  /// For the one that reads the first list: whether the other reads on from here.
+  bool isAt(std::uint64_t offset) { return decide(kNone) == offset; }
+  /// For the one that looks: whether it may go on, from the key at `offset`.
+  bool found(std::uint64_t offset) { return decide(offset) == offset; }
+
+ private:
+  static constexpr std::uint64_t kOpen = UINT64_MAX;
+  static constexpr std::uint64_t kNone = UINT64_MAX - 1;
+
+  std::uint64_t decide(std::uint64_t offset) {
+    std::uint64_t decided = kOpen;
+    return offset_.compare_exchange_strong(decided, offset) ? offset : decided;
+  }
+
+  std::atomic<std::uint64_t> offset_ = kOpen;
+};
+
+/// Reads a document, or a part of it: up to the split, or from there on. References are left to find their nodes.
 class Reader {
  public:
-  explicit Reader(const Source& source) : source_(source) {}
-  ReadGraph read();
+  explicit Reader(const Source& source, Split* split = nullptr) : source_(source), split_(split) {}
+
+  /// Reads from a key of the outermost object on, or all. False when what was read is no document of the IR's outer
+  /// shape.
+  bool walk(std::uint64_t from = 0) { return walkJson(source_, *this, diagnostics_, from) && !refused_; }
+  /// Whether walk ended at the split.
+  bool isAtSplit() const { return isAtSplit_; }
+  bool hasErrors() const { return diagnostics_.hasErrors(); }
+  /// Takes what the reader of the rest has read. False when that is not what would come next.
+  bool join(Reader&& rest);
+  /// What was read, all in all.
+  Graph takeGraph();
+  Diagnostics takeDiagnostics() { return std::move(diagnostics_); }
 
   // ---- walkJson's visitor
   bool key(const JsonToken& token);
@@ -82,16 +124,10 @@ class Reader {
     Key key = Key::kUnknown;  // of an object: whose value comes next
   };
 
-  /// A reference that could not be resolved at once: its tensor may come later in the document.
-  struct PendingReference {
-    JsonToken name;
-    InstructionId owner;
-    std::uint32_t operand;  // its index, or Blame::kDst
-    bool isInstruction;
-  };
-
   bool error(std::uint64_t offset, std::string message);
   Context contextWithin(const JsonToken& token) const;
+  bool rootKey(const JsonToken& token);
+  bool take(const JsonToken& token, Context within);
   bool refuseNode(Context list, const JsonToken& token);
   bool isOfInterest() const;
   void begin(Context context, std::uint64_t offset);
@@ -123,15 +159,9 @@ class Reader {
   void readOp(Instruction& instruction);
   void checkLoadAndStore(const Instruction& instruction, bool hasDst);
 
-  // ---- references
-  void resolve(Operand& operand, const JsonToken& name, InstructionId owner, std::uint32_t index);
-  void resolvePending();
-  std::string guessTensor(std::string_view name) const;
-  std::string guessInstruction(std::string_view name) const;
-  template <typename NameOf>
-  std::string guess(std::string_view name, std::uint32_t count, NameOf&& nameOf) const;
-
   const Source& source_;
+  Split* split_;
+  bool isAtSplit_ = false;
   Graph graph_;
   Diagnostics diagnostics_;
   std::vector<Frame> frames_;
@@ -142,22 +172,27 @@ class Reader {
   std::uint32_t instructionsSeen_ = 0;
   std::vector<JsonToken> shape_;
   std::vector<JsonToken> allowedDtypes_;
-  std::vector<Operand> operands_;        // of the instruction being read
-  std::vector<JsonToken> operandNames_;  // what each refers to
-  JsonToken dstName_;
+  std::vector<Operand> operands_;  // of the instruction being read
+  std::uint64_t dstToken_ = 0;     // the name that its dst refers to
   Dtype dstViewDtype_ = Dtype::kNone;
   std::vector<std::uint64_t> dimensions_;
-  std::vector<PendingReference> pending_;
+  std::vector<std::string> rootKeys_;
   std::unordered_set<std::string_view> opaqueNames_;
   bool refused_ = false;  // by something after which nothing sensible can be said of the document
 };
 
-ReadGraph Reader::read() {
-  const bool complete = walkJson(source_.text(), Source::kPadding >= kWalkPadding, *this, diagnostics_);
-  if (!complete || refused_) return {.graph = std::nullopt, .diagnostics = std::move(diagnostics_)};
-  resolvePending();
-  graph_.link();
-  return {.graph = std::move(graph_), .diagnostics = std::move(diagnostics_)};
+bool Reader::join(Reader&& rest) {
+  const bool hasBoth = std::any_of(rest.rootKeys_.begin(), rest.rootKeys_.end(), [&](const std::string& key) {
+    return std::find(rootKeys_.begin(), rootKeys_.end(), key) != rootKeys_.end();
+  });
+  if (hasBoth || !root_.join(rest.root_)) return false;
+  graph_.join(std::move(rest.graph_));
+  return true;
+}
+
+Graph Reader::takeGraph() {
+  finishRoot();
+  return std::move(graph_);
 }
 
 /// Reports a fault; false when no further one would be kept.
@@ -188,10 +223,19 @@ Record* Reader::recordOf(Context context) {
 
 bool Reader::key(const JsonToken& token) {
   Frame& frame = frames_.back();
-  frame.key = Key::kUnknown;
-  for (Key known : keysOf(frame.context))
-    if (keyName(known) == token.text) frame.key = known;
-  return true;
+  const Key key = keyFromName(token.text);
+  frame.key = hasKey(frame.context, key) ? key : Key::kUnknown;
+  return frame.context != Context::kRoot || rootKey(token);
+}
+
+/// Ends the walk at a list that another reads.
+bool Reader::rootKey(const JsonToken& token) {
+  const Key key = frames_.back().key;
+  const bool isList = key == Key::kTensors || key == Key::kInstructions;
+  const bool isSecond = root_[Key::kTensors].present() || root_[Key::kInstructions].present();
+  isAtSplit_ = split_ != nullptr && isList && isSecond && split_->isAt(token.offset);
+  if (!isAtSplit_) rootKeys_.emplace_back(token.text);
+  return !isAtSplit_;
 }
 
 bool Reader::value(JsonToken token) {
@@ -201,22 +245,35 @@ bool Reader::value(JsonToken token) {
     return error(token.offset, "the document must be an object, not " + std::string(kindName(token.kind))), false;
   }
   if (token.transient && isOfInterest()) token.text = graph_.keepText(std::string(token.text));
-  if (!frames_.empty()) {
-    const auto [context, key] = frames_.back();
-    if (Record* record = recordOf(context); record != nullptr && key != Key::kUnknown) (*record)[key] = token;
-    if (key == Key::kTensor || (key == Key::kName && context == Context::kTensor)) graph_.prefetchTensor(token.text);
-    if (key == Key::kInst || (key == Key::kName && context == Context::kInstruction))
-      graph_.prefetchInstruction(token.text);
-    if (context == Context::kShape) shape_.push_back(token);
-    if (context == Context::kAllowedDtypes) allowedDtypes_.push_back(token);
-    if (context == Context::kTensors) ++tensorsSeen_;
-    if (context == Context::kInstructions) ++instructionsSeen_;
-    const bool isNode =
-        context == Context::kTensors || context == Context::kInstructions || context == Context::kOperands;
-    if (isNode && within == Context::kUnknown && !refuseNode(context, token)) return false;
-  }
+  if (!frames_.empty() && !take(token, within)) return false;
   if (token.kind == TokenKind::kArray || token.kind == TokenKind::kObject) begin(within, token.offset);
   return true;
+}
+
+/// Takes a value to where it belongs; false when no further fault would be kept.
+bool Reader::take(const JsonToken& token, Context within) {
+  const auto [context, key] = frames_.back();
+  switch (context) {
+    case Context::kShape:
+      shape_.push_back(token);
+      return true;
+    case Context::kAllowedDtypes:
+      allowedDtypes_.push_back(token);
+      return true;
+    case Context::kTensors:
+      ++tensorsSeen_;
+      return within != Context::kUnknown || refuseNode(context, token);
+    case Context::kInstructions:
+      ++instructionsSeen_;
+      return within != Context::kUnknown || refuseNode(context, token);
+    case Context::kOperands:
+      return within != Context::kUnknown || refuseNode(context, token);
+    case Context::kUnknown:
+      return true;
+    default:
+      if (key != Key::kUnknown) recordOf(context)->set(key, token);
+      return true;
+  }
 }
 
 /// Refuses a tensor, instruction or operand that is no object; false when no further fault would be kept.
@@ -228,7 +285,6 @@ bool Reader::refuseNode(Context list, const JsonToken& token) {
   } else {
     blameInstruction(static_cast<std::uint32_t>(operands_.size()));
     operands_.emplace_back();  // an immediate, to keep the numbers of those to come
-    operandNames_.emplace_back();
   }
   return error(token.offset, "must be an object, not " + std::string(kindName(token.kind)));
 }
@@ -241,13 +297,12 @@ bool Reader::isOfInterest() const {
 
 void Reader::begin(Context context, std::uint64_t offset) {
   frames_.push_back({.context = context});
-  if (Record* record = recordOf(context)) record->begin(offset, keysOf(context));
+  if (Record* record = recordOf(context)) record->begin(offset);
   if (context == Context::kTensor) shape_.clear();
   if (context == Context::kInstruction) {
     operands_.clear();
-    operandNames_.clear();
     allowedDtypes_.clear();
-    dstName_ = {};
+    dstToken_ = 0;
     dstViewDtype_ = Dtype::kNone;
   }
 }
@@ -278,9 +333,6 @@ bool Reader::end() {
   const Context context = frames_.back().context;
   frames_.pop_back();
   switch (context) {
-    case Context::kRoot:
-      finishRoot();
-      break;
     case Context::kTensor:
       finishTensor();
       break;
@@ -461,10 +513,7 @@ void Reader::finishTensor() {
   if (tensor.name.empty()) return;
   if (graph_.tensorCount() == kSampleNodes)
     graph_.reserveTensors(extrapolate(kSampleNodes, root_[Key::kTensors].offset, tensor_.offset()));
-  const TensorId namesake = graph_.addTensor(tensor, dimensions_);
-  if (namesake == TensorId::kNone) return;
-  error(tensor.nameToken, "another tensor has this name");
-  diagnostics_.note(graph_.tensor(namesake).nameToken, "the other tensor '" + std::string(tensor.name) + "'");
+  graph_.addTensor(tensor, dimensions_);
 }
 
 std::optional<ConstData> Reader::readData() {
@@ -525,7 +574,6 @@ void Reader::finishOperand() {
   const JsonToken& inst = operand_[Key::kInst];
   const JsonToken& imm = operand_[Key::kImm];
   Operand operand;
-  JsonToken name;
   if (tensor.present() + inst.present() + imm.present() != 1) {
     error(operand_.offset(), "must have exactly one of 'tensor', 'inst' and 'imm'");
   } else if (imm.present()) {
@@ -534,7 +582,7 @@ void Reader::finishOperand() {
     operand.viewDtype = readView(operand_);
     if (expect(TokenKind::kString, tensor, Key::kTensor)) {
       operand.kind = OperandKind::kTensor;
-      name = tensor;
+      operand.token = tensor.offset;
     }
   } else {
     for (Key key : {Key::kReinterpret, Key::kDtype})
@@ -542,12 +590,10 @@ void Reader::finishOperand() {
         error(operand_[key].offset, "'" + std::string(keyName(key)) + "' is not allowed beside 'inst'");
     if (expect(TokenKind::kString, inst, Key::kInst)) {
       operand.kind = OperandKind::kInstruction;
-      name = inst;
+      operand.token = inst.offset;
     }
   }
-  if (name.present()) operand.token = name.offset;
   operands_.push_back(operand);
-  operandNames_.push_back(name);
 }
 
 void Reader::finishDst() {
@@ -557,7 +603,7 @@ void Reader::finishDst() {
   if (!tensor.present())
     error(operand_.offset(), "has no 'tensor'");
   else if (expect(TokenKind::kString, tensor, Key::kTensor))
-    dstName_ = tensor;
+    dstToken_ = tensor.offset;
 }
 
 void Reader::finishInstruction() {
@@ -577,7 +623,7 @@ void Reader::finishInstruction() {
     error(instruction.token, "has a 'dst' but no 'dtype'");
   }
   if (hasDst && expect(TokenKind::kObject, dst, Key::kDst)) {
-    instruction.dstToken = dstName_.offset;
+    instruction.dstToken = dstToken_;
     instruction.dstViewDtype = dstViewDtype_;
   }
   if (const JsonToken& operands = instruction_[Key::kOperands]; operands.present())
@@ -601,24 +647,12 @@ void Reader::finishInstruction() {
   checkLoadAndStore(instruction, hasDst);
   if (instruction.name.empty()) return;
 
-  const InstructionId id{graph_.instructionCount()};
-  for (std::uint32_t i = 0; i < operands_.size(); ++i) resolve(operands_[i], operandNames_[i], id, i);
-  Operand written{.kind = OperandKind::kTensor};
-  if (dstName_.present()) {
-    resolve(written, dstName_, id, Blame::kDst);
-    instruction.dst = written.tensor();
-  }
   if (graph_.instructionCount() == kSampleNodes) {
     const std::uint64_t begin = root_[Key::kInstructions].offset;
     graph_.reserveInstructions(extrapolate(kSampleNodes, begin, instruction.token),
                                extrapolate(graph_.operandCount(), begin, instruction.token));
   }
-  const InstructionId namesake = graph_.addInstruction(instruction, operands_);
-  if (namesake == InstructionId::kNone) return;
-  error(instruction.nameToken, "another instruction has this name");
-  diagnostics_.note(graph_.instruction(namesake).nameToken,
-                    "the other instruction '" + std::string(instruction.name) + "'");
-  while (!pending_.empty() && pending_.back().owner == id) pending_.pop_back();
+  graph_.addInstruction(instruction, operands_);
 }
 
 void Reader::readOp(Instruction& instruction) {
@@ -644,66 +678,62 @@ void Reader::checkLoadAndStore(const Instruction& instruction, bool hasDst) {
   if (!isLoad && !hasDst) error(instruction.token, "an " + op + " must have a 'dst'");
 }
 
-// ---- references
+// ---- two at once
 
-/// Lets `operand` refer to the node of that name; or notes that this is still to be done, and makes it an immediate.
-void Reader::resolve(Operand& operand, const JsonToken& name, InstructionId owner, std::uint32_t index) {
-  if (operand.isImmediate()) return;
-  operand.target = operand.isTensor() ? static_cast<std::uint32_t>(graph_.findTensor(name.text))
-                                      : static_cast<std::uint32_t>(graph_.findInstruction(name.text));
-  if (operand.target != NameIndex::kNone) return;
-  pending_.push_back({.name = name, .owner = owner, .operand = index, .isInstruction = operand.isInstruction()});
-  operand.kind = OperandKind::kImmediate;
-}
-
-void Reader::resolvePending() {
-  for (const PendingReference& reference : pending_) {
-    if (diagnostics_.full()) return;
-    Instruction& owner = graph_.instruction(reference.owner);
-    const bool isDst = reference.operand == Blame::kDst;
-    blame_ = {.what = "instruction", .name = owner.name, .part = isDst ? Blame::kDst : reference.operand};
-    const std::string name = "'" + std::string(reference.name.text) + "'";
-    if (reference.isInstruction) {
-      if (graph_.findInstruction(reference.name.text) != InstructionId::kNone)
-        error(reference.name.offset, "instruction " + name + " does not stand earlier in the list");
-      else
-        error(reference.name.offset, "unknown instruction " + name + guessInstruction(reference.name.text));
-      continue;
-    }
-    const TensorId tensor = graph_.findTensor(reference.name.text);
-    if (tensor == TensorId::kNone) {
-      error(reference.name.offset, "unknown tensor " + name + guessTensor(reference.name.text));
-    } else if (isDst) {
-      owner.dst = tensor;
-    } else {
-      Operand& operand = graph_.operand(graph_.operandId(owner, reference.operand));
-      operand.kind = OperandKind::kTensor;
-      operand.target = static_cast<std::uint32_t>(tensor);
-    }
+/// Where a key of that name and an array stand, as far as that can be told without reading all that is before; npos
+/// when nowhere.
+std::size_t findList(std::string_view text, Key key) {
+  const std::string spelled = "\"" + std::string(keyName(key)) + "\"";
+  const char* const end = text.data() + text.size();
+  for (const char* at = text.data();; ++at) {
+    at = static_cast<const char*>(::memmem(at, static_cast<std::size_t>(end - at), spelled.data(), spelled.size()));
+    if (at == nullptr) return std::string_view::npos;
+    const auto offset = static_cast<std::size_t>(at - text.data());
+    const std::uint64_t colon = skipWhitespace(text, offset + spelled.size());
+    const std::uint64_t array = skipWhitespace(text, colon + 1);
+    if (colon < text.size() && text[colon] == ':' && array < text.size() && text[array] == '[') return offset;
   }
 }
 
-std::string Reader::guessTensor(std::string_view name) const {
-  return guess(name, graph_.tensorCount(), [&](std::uint32_t i) { return graph_.tensor(TensorId{i}).name; });
-}
-
-std::string Reader::guessInstruction(std::string_view name) const {
-  return guess(name, graph_.instructionCount(),
-               [&](std::uint32_t i) { return graph_.instruction(InstructionId{i}).name; });
-}
-
-template <typename NameOf>
-std::string Reader::guess(std::string_view name, std::uint32_t count, NameOf&& nameOf) const {
-  constexpr std::uint32_t kMostGuessed = 50'000;  // a guess is not worth the wait beyond
-  if (count > kMostGuessed) return "";
-  std::vector<std::string_view> names(count);
-  for (std::uint32_t i = 0; i < count; ++i) names[i] = nameOf(i);
-  const auto nearest = nearestName(name, names);
-  return nearest ? " (did you mean '" + std::string(*nearest) + "'?)" : "";
+/// Reads the two lists of a document at the same time. None when that cannot be done, or when anything is wrong: what
+/// is, and in which order, shows only to one who reads from the beginning to the end.
+std::optional<Reader> readListsAtOnce(const Source& source) {
+  Split split;
+  Reader first(source, &split);
+  Reader rest(source);
+  bool isFirstRead = false;
+  bool isRestRead = false;
+  oneapi::tbb::parallel_invoke([&] { isFirstRead = first.walk(); },
+                               [&] {
+                                 const std::size_t tensors = findList(source.text(), Key::kTensors);
+                                 const std::size_t instructions = findList(source.text(), Key::kInstructions);
+                                 const std::size_t second = std::max(tensors, instructions);
+                                 if (second != std::string_view::npos && split.found(second))
+                                   isRestRead = rest.walk(second);
+                               });
+  if (first.hasErrors()) return std::nullopt;
+  if (isFirstRead) return first;
+  if (!first.isAtSplit() || !isRestRead || rest.hasErrors() || !first.join(std::move(rest))) return std::nullopt;
+  return first;
 }
 
 }  // namespace
 
-ReadGraph readGraph(const Source& source) { return Reader(source).read(); }
+ReadGraph readGraph(const Source& source, unsigned threads) {
+  const int usable = source.text().size() < kMuchText ? 1 : usableThreads(threads);
+  oneapi::tbb::task_arena arena(usable);
+  return arena.execute([&]() -> ReadGraph {
+    std::optional<Reader> reader = usable > 1 ? readListsAtOnce(source) : std::nullopt;
+    if (!reader) {
+      reader.emplace(source);
+      if (!reader->walk()) return {.graph = std::nullopt, .diagnostics = reader->takeDiagnostics()};
+    }
+    Graph graph = reader->takeGraph();
+    Diagnostics diagnostics = reader->takeDiagnostics();
+    resolveNames(source.text(), graph, usable > 1, diagnostics);
+    graph.link();
+    return {.graph = std::move(graph), .diagnostics = std::move(diagnostics)};
+  });
+}
 
 }  // namespace dtypemut

@@ -8,6 +8,7 @@
 #include "dtypemut/io/base64.h"
 #include "dtypemut/io/elements.h"
 #include "dtypemut/io/json_text.h"
+#include "dtypemut/io/output_sink.h"
 #include "dtypemut/io/safetensors.h"
 
 namespace dtypemut {
@@ -24,24 +25,17 @@ fs::path resolved(const fs::path& folder) {
   return failed ? folder : target;
 }
 
-class OutputSink final : public ByteSink {
- public:
-  explicit OutputSink(OutputFile& output) : output_(output) {}
-  Status write(std::span<const std::byte> bytes) override {
-    output_.write(bytes);
-    return Done{};
-  }
-
- private:
-  OutputFile& output_;
-};
-
 /// A value of the document that is replaced: by a text, with the elements of a clone somewhere in it.
 struct Edit {
   std::uint64_t offset;
   std::string before;
   TensorId elementsOf = TensorId::kNone;
   std::string after = {};
+};
+
+struct Clone {
+  TensorId weight;
+  TensorId id;
 };
 
 class Writer {
@@ -62,9 +56,9 @@ class Writer {
   // ---- tensors
   void collectClones();
   Status writeTensor(TensorId id);
-  Status writeWeight(TensorId id, std::span<const TensorId> clones);
-  std::vector<Edit> editsOf(TensorId id);
-  std::vector<Edit> editsOfClone(TensorId id);
+  Status writeWeight(TensorId id, std::span<const Clone> clones);
+  void collectEdits(TensorId id);
+  void collectEditsOfClone(TensorId id);
   std::string furtherMembers(const ConstData& data) const;
   Status writeElements(TensorId clone);
 
@@ -73,7 +67,7 @@ class Writer {
 
   // ---- text
   std::string pathText(const fs::path& path);
-  Status apply(std::vector<Edit> edits, std::uint64_t end);
+  Status applyEdits();
   void copyTo(std::uint64_t end) {
     output_.write(text_.substr(at_, end - at_));
     at_ = end;
@@ -86,10 +80,12 @@ class Writer {
   const WriteOptions& options_;
   OutputFile& output_;
   WeightAudits* audits_;
-  bool isElsewhere_;                                   // the output stands in another folder than the input
-  std::uint64_t at_ = 0;                               // everything before is written
-  std::optional<Diagnostic> fault_;                    // of a reference that cannot be written
-  std::vector<std::pair<TensorId, TensorId>> clones_;  // (weight, clone), by weight, then in the order made
+  bool isElsewhere_;                 // the output stands in another folder than the input
+  std::uint64_t at_ = 0;             // everything before is written
+  std::optional<Diagnostic> fault_;  // of a reference that cannot be written
+  std::vector<Clone> clones_;        // by weight, then in the order made
+  std::size_t nextClone_ = 0;        // of the tensors that are still to be written
+  std::vector<Edit> edits_;          // still to be applied
 };
 
 Status Writer::write() {
@@ -121,68 +117,70 @@ Status Writer::write() {
 
 void Writer::collectClones() {
   for (std::uint32_t i = graph_.documentTensorCount(); i < graph_.tensorCount(); ++i)
-    clones_.emplace_back(graph_.tensor(TensorId{i}).cloneOf, TensorId{i});
-  std::sort(clones_.begin(), clones_.end());
+    clones_.push_back({.weight = graph_.tensor(TensorId{i}).cloneOf, .id = TensorId{i}});
+  std::stable_sort(clones_.begin(), clones_.end(), [](const Clone& a, const Clone& b) { return a.weight < b.weight; });
 }
 
+/// To be called for the tensors in their order.
 Status Writer::writeTensor(TensorId id) {
-  const auto first = std::lower_bound(clones_.begin(), clones_.end(), std::pair(id, TensorId{0}));
-  std::vector<TensorId> clones;
-  for (auto clone = first; clone != clones_.end() && clone->first == id; ++clone) clones.push_back(clone->second);
-  if (!clones.empty()) return writeWeight(id, clones);
-  std::vector<Edit> edits = editsOf(id);
-  return edits.empty() ? Done{} : apply(std::move(edits), 0);
+  const std::size_t first = nextClone_;
+  while (nextClone_ < clones_.size() && clones_[nextClone_].weight == id) ++nextClone_;
+  if (first != nextClone_) return writeWeight(id, std::span(clones_).subspan(first, nextClone_ - first));
+  collectEdits(id);
+  return applyEdits();
 }
 
 /// Writes a weight with clones: itself, unless nothing reads it any more, then each of them.
-Status Writer::writeWeight(TensorId id, std::span<const TensorId> clones) {
+Status Writer::writeWeight(TensorId id, std::span<const Clone> clones) {
   const std::uint64_t begin = graph_.constData(graph_.tensor(id)).tensorToken;
   const std::uint64_t end = endOfValue(text_, begin);
   const bool isDead = graph_.nLoads(id) == 0 && !options_.keepDeadWeights;
   copyTo(begin);
-  if (!isDead)
-    if (Status done = apply(editsOf(id), end); !done) return done;
+  if (!isDead) {
+    collectEdits(id);
+    if (Status done = applyEdits(); !done) return done;
+    copyTo(end);
+  }
   for (std::size_t i = 0; i < clones.size(); ++i) {
     if (i > 0 || !isDead) {
       output_.write(std::string_view(","));
       output_.write(spaceBefore(begin));
     }
     at_ = begin;
-    if (Status done = apply(editsOfClone(clones[i]), end); !done) return done;
+    collectEditsOfClone(clones[i].id);
+    if (Status done = applyEdits(); !done) return done;
+    copyTo(end);
   }
   return Done{};
 }
 
 /// What changes in a tensor of the document itself.
-std::vector<Edit> Writer::editsOf(TensorId id) {
+void Writer::collectEdits(TensorId id) {
   const Tensor& tensor = graph_.tensor(id);
-  std::vector<Edit> edits;
-  if (tensor.dtype != tensor.documentDtype) edits.push_back({tensor.dtypeToken, quoteString(dtypeName(tensor.dtype))});
+  if (tensor.dtype != tensor.documentDtype) edits_.push_back({tensor.dtypeToken, quoteString(dtypeName(tensor.dtype))});
   if (isElsewhere_ && tensor.isConst()) {
     const ConstData& data = graph_.constData(tensor);
     if (isFromFile(data) && fs::path(data.file).is_relative())
-      edits.push_back({data.valueToken, pathText(weights_.pathOf(data))});
+      edits_.push_back({data.valueToken, pathText(weights_.pathOf(data))});
   }
-  return edits;
 }
 
 /// What makes the text of a weight that of its clone.
-std::vector<Edit> Writer::editsOfClone(TensorId id) {
+void Writer::collectEditsOfClone(TensorId id) {
   const Tensor& clone = graph_.tensor(id);
   const Tensor& weight = graph_.tensor(clone.cloneOf);
   const ConstData& data = graph_.constData(weight);
-  std::vector<Edit> edits = {{weight.nameToken, quoteString(clone.name)},
-                             {weight.dtypeToken, quoteString(dtypeName(clone.dtype))}};
-  if (data.form == DataForm::kValues || data.form == DataForm::kBase64) edits.push_back({data.valueToken, "", id});
+  edits_.push_back({weight.nameToken, quoteString(clone.name)});
+  edits_.push_back({weight.dtypeToken, quoteString(dtypeName(clone.dtype))});
+  if (data.form == DataForm::kValues || data.form == DataForm::kBase64) edits_.push_back({data.valueToken, "", id});
   if (isFromFile(data)) {
     const std::string rest = furtherMembers(data) + "}";
     if (options_.weightsFile)
-      edits.push_back({data.dataToken, "{\"safetensors\": " + pathText(*options_.weightsFile) +
-                                           ", \"tensor\": " + quoteString(clone.name) + rest});
+      edits_.push_back({data.dataToken, "{\"safetensors\": " + pathText(*options_.weightsFile) +
+                                            ", \"tensor\": " + quoteString(clone.name) + rest});
     else
-      edits.push_back({data.dataToken, "{\"base64\": ", id, rest});
+      edits_.push_back({data.dataToken, "{\"base64\": ", id, rest});
   }
-  return edits;
 }
 
 /// The members of a data object that say nothing of its form, each after a comma: the tool does not know them.
@@ -255,14 +253,13 @@ Status Writer::writeElements(TensorId id) {
 
 Status Writer::writeInstruction(InstructionId id) {
   const Instruction& instruction = graph_.instruction(id);
-  std::vector<Edit> edits;
   if (instruction.dtype != instruction.documentDtype)
-    edits.push_back({instruction.dtypeToken, quoteString(dtypeName(instruction.dtype))});
+    edits_.push_back({instruction.dtypeToken, quoteString(dtypeName(instruction.dtype))});
   for (const Operand& operand : graph_.operands(instruction)) {
     if (!operand.isTensor() || operand.target < graph_.documentTensorCount()) continue;
-    edits.push_back({operand.token, quoteString(graph_.tensor(operand.tensor()).name)});
+    edits_.push_back({operand.token, quoteString(graph_.tensor(operand.tensor()).name)});
   }
-  return edits.empty() ? Done{} : apply(std::move(edits), 0);
+  return applyEdits();
 }
 
 // ---- text
@@ -278,10 +275,10 @@ std::string Writer::pathText(const fs::path& path) {
   return quoteString(reference);
 }
 
-/// Writes the text from where the writer is, with these values replaced; then, with an `end`, up to it.
-Status Writer::apply(std::vector<Edit> edits, std::uint64_t end) {
-  std::sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) { return a.offset < b.offset; });
-  for (const Edit& edit : edits) {
+/// Writes the text from where the writer is up to the last value that is to be replaced, with all of them replaced.
+Status Writer::applyEdits() {
+  std::sort(edits_.begin(), edits_.end(), [](const Edit& a, const Edit& b) { return a.offset < b.offset; });
+  for (const Edit& edit : edits_) {
     copyTo(edit.offset);
     output_.write(edit.before);
     if (edit.elementsOf != TensorId::kNone)
@@ -289,7 +286,7 @@ Status Writer::apply(std::vector<Edit> edits, std::uint64_t end) {
     output_.write(edit.after);
     at_ = endOfValue(text_, edit.offset);
   }
-  if (end != 0) copyTo(end);
+  edits_.clear();
   return Done{};
 }
 

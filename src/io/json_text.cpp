@@ -99,6 +99,13 @@ std::string compactValue(std::string_view text, std::uint64_t offset) {
   return compact;
 }
 
+std::string_view stringContent(std::string_view text, std::uint64_t offset, std::string& buffer) {
+  const std::string_view spelled = valueAt(text, offset);
+  const std::string_view content = spelled.substr(1, spelled.size() - 2);
+  if (content.find('\\') == std::string_view::npos) return content;
+  return buffer = decodeString(spelled);
+}
+
 std::string decodeString(std::string_view spelled) {
   std::string content;
   for (std::size_t i = 1; i + 1 < spelled.size(); ++i) {

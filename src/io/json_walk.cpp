@@ -1,8 +1,10 @@
 #include "json_walk.h"
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 
 #include "dtypemut/io/json_text.h"
 
@@ -32,26 +34,35 @@ std::string_view wordAt(std::string_view text, std::uint64_t& offset) {
   return text.substr(begin, end - begin);
 }
 
+/// Made of the length and of up to sixteen bytes at the ends.
+std::uint64_t fingerprintOf(std::string_view name) {
+  const auto load = [&]<typename Word>(Word, std::size_t at) {
+    Word word;
+    std::memcpy(&word, name.data() + at, sizeof word);
+    return std::uint64_t{word};
+  };
+  const std::size_t size = name.size();
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  if (size >= 8) {
+    first = load(std::uint64_t{}, 0);
+    last = load(std::uint64_t{}, size - 8);
+  } else if (size >= 4) {
+    first = load(std::uint32_t{}, 0);
+    last = load(std::uint32_t{}, size - 4);
+  } else if (size > 0) {
+    first = load(std::uint8_t{}, 0) | load(std::uint8_t{}, size / 2) << 8;
+    last = load(std::uint8_t{}, size - 1);
+  }
+  return first ^ std::rotl(last, 31) ^ size << 56;
+}
+
 }  // namespace
 
 bool exceedsDouble(std::string_view spelled) {
   constexpr std::size_t kSafeLength = 300;  // without an exponent: 300 digits are below 1e300
   if (spelled.size() < kSafeLength && spelled.find_first_of("eE") == std::string_view::npos) return false;
   return std::isinf(parseDouble(spelled));
-}
-
-bool isPlainText(std::string_view text) {
-  constexpr std::size_t kBlock = 4096;  // long enough for the vectoriser, short enough to stop early
-  while (!text.empty()) {
-    unsigned strange = 0;
-    for (char c : text.substr(0, kBlock)) {
-      const auto byte = static_cast<unsigned char>(c);
-      strange |= static_cast<unsigned>(byte >= 0x80) | static_cast<unsigned>(byte >= 0x1A && byte < 0x20);
-    }
-    if (strange != 0) return false;
-    text.remove_prefix(std::min(kBlock, text.size()));
-  }
-  return true;
 }
 
 bool hasLoneSurrogate(std::string_view content) {
@@ -108,20 +119,19 @@ void OpenKeys::closeObject() {
   firsts_.pop_back();
 }
 
-bool OpenKeys::insert(const JsonToken& key) {
-  const std::string_view name = key.transient ? unescaped_.emplace_back(key.text) : key.text;
-  const auto first = keys_.begin() + static_cast<std::ptrdiff_t>(firsts_.back());
-  const bool hasSet = !sets_.empty() && sets_.back().first == firsts_.size();
-  if (hasSet) {
-    if (!sets_.back().second.insert(name).second) return false;
-  } else {
-    if (std::find(first, keys_.end(), name) != keys_.end()) return false;
-    if (static_cast<std::size_t>(keys_.end() - first) == kFewKeys) {
-      sets_.emplace_back(firsts_.size(), std::unordered_set<std::string_view>(first, keys_.end()));
-      sets_.back().second.insert(name);
-    }
+bool OpenKeys::insert(std::string_view key, bool isTransient) {
+  if (isTransient) key = unescaped_.emplace_back(key);
+  if (!sets_.empty() && sets_.back().first == firsts_.size()) return sets_.back().second.insert(key).second;
+  const std::uint64_t fingerprint = fingerprintOf(key);
+  for (std::size_t i = firsts_.back(); i < keys_.size(); ++i)
+    if (keys_[i].fingerprint == fingerprint && keys_[i].name == key) return false;
+  if (keys_.size() - firsts_.back() == kFewKeys) {
+    auto& names = sets_.emplace_back(firsts_.size(), std::unordered_set<std::string_view>()).second;
+    for (std::size_t i = firsts_.back(); i < keys_.size(); ++i) names.insert(keys_[i].name);
+    names.insert(key);
+    return true;
   }
-  if (!hasSet) keys_.push_back(name);
+  keys_.push_back({.fingerprint = fingerprint, .name = key});
   return true;
 }
 

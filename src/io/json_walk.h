@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "dtypemut/diag/diagnostic.h"
+#include "dtypemut/io/source.h"
 
 // By default RapidJSON works on copies of this stream, and a handler could not see where it stands.
 template <>
@@ -79,31 +80,28 @@ class OpenKeys {
  public:
   void openObject() { firsts_.push_back(keys_.size()); }
   void closeObject();
-  /// False when the innermost object has the key already.
-  bool insert(const JsonToken& key);
+  /// False when the innermost object has the key already. What is transient is kept.
+  bool insert(std::string_view key, bool isTransient);
 
  private:
   static constexpr std::size_t kFewKeys = 16;  // more are searched by hash
 
+  struct Entry {
+    std::uint64_t fingerprint;  // different for most different keys
+    std::string_view name;
+  };
   std::vector<std::size_t> firsts_;  // of each open object: its first key's place in keys_
-  std::vector<std::string_view> keys_;
+  std::vector<Entry> keys_;
   std::vector<std::pair<std::size_t, std::unordered_set<std::string_view>>> sets_;  // by depth, of large objects
   std::deque<std::string> unescaped_;
 };
-
-/// How many readable bytes, the first of them NUL, must follow a text for its walk to be fast.
-inline constexpr std::size_t kWalkPadding = 16;
-
-/// Whether RapidJSON may look at strings without checking each byte: they are ASCII, and without the control characters
-/// that it then lets pass.
-bool isPlainText(std::string_view text);
 
 /// RapidJSON's handler for walkJson.
 template <typename Visitor, typename Stream>
 class JsonWalk {
  public:
-  JsonWalk(std::string_view text, Stream stream, Visitor& visitor, Diagnostics& diagnostics)
-      : text_(text), stream_(stream), visitor_(visitor), diagnostics_(diagnostics) {}
+  JsonWalk(std::string_view text, Stream stream, std::uint64_t from, Visitor& visitor, Diagnostics& diagnostics)
+      : text_(text), stream_(stream), from_(from), visitor_(visitor), diagnostics_(diagnostics) {}
 
   template <unsigned kFurtherFlags>
   bool run() {
@@ -138,12 +136,15 @@ class JsonWalk {
   bool Key(const char* content, rapidjson::SizeType length, bool) {
     const JsonToken token = stringToken({content, length});
     if (!isSound(token)) return false;
-    if (!keys_.insert(token)) return refuse(token.offset, "duplicate key '" + std::string(token.text) + "'");
+    if (!keys_.insert(token.text, token.transient))
+      return refuse(token.offset, "duplicate key '" + std::string(token.text) + "'");
     return visitor_.key(token);
   }
   bool StartObject() {
     keys_.openObject();
-    return start(TokenKind::kObject);
+    if (!start(TokenKind::kObject)) return false;
+    if (depth_ == 1 && from_ != 0) skipTo(from_);
+    return true;
   }
   bool EndObject(rapidjson::SizeType) {
     keys_.closeObject();
@@ -213,8 +214,15 @@ class JsonWalk {
     return visitor_.end();
   }
 
+  /// Lets RapidJSON, which is about to take the brace of the document, go on at `offset` instead of behind the brace.
+  void skipTo(std::uint64_t offset) {
+    stream_.src_ += offset - 1 - stream_.Tell();
+    previousEnd_ = offset;
+  }
+
   std::string_view text_;
   Stream stream_;
+  std::uint64_t from_;
   Visitor& visitor_;
   Diagnostics& diagnostics_;
   std::uint64_t previousEnd_ = 0;
@@ -222,14 +230,18 @@ class JsonWalk {
   OpenKeys keys_;
 };
 
-/// Walks a JSON text and calls `visitor.key(token)`, `visitor.value(token)` (also where an array or object begins) and
-/// `visitor.end()` (where one ends), each of which may end the walk by returning false. False when the walk did not
-/// reach the end; the reason, unless it was the visitor's, is in `diagnostics`. `isPadded`: kWalkPadding bytes follow.
+/// Walks a JSON document and calls `visitor.key(token)`, `visitor.value(token)` (also where an array or object begins)
+/// and `visitor.end()` (where one ends), each of which may end the walk by returning false. False when the walk did not
+/// reach the end; the reason, unless it was the visitor's, is in `diagnostics`. `from`, unless it is 0: the offset of a
+/// key of the outermost object, which must be the first thing in the document, to go on from once that has begun.
 template <typename Visitor>
-bool walkJson(std::string_view text, bool isPadded, Visitor& visitor, Diagnostics& diagnostics) {
-  if (isPadded && isPlainText(text))
-    return JsonWalk(text, rapidjson::StringStream(text.data()), visitor, diagnostics).template run<0>();
-  return JsonWalk(text, rapidjson::MemoryStream(text.data(), text.size()), visitor, diagnostics)
+bool walkJson(const Source& source, Visitor& visitor, Diagnostics& diagnostics, std::uint64_t from = 0) {
+  // RapidJSON's fast path reads past the end, and lets pass what plain text does not hold.
+  static_assert(Source::kPadding >= 16);
+  const std::string_view text = source.text();
+  if (source.isPlain())
+    return JsonWalk(text, rapidjson::StringStream(text.data()), from, visitor, diagnostics).template run<0>();
+  return JsonWalk(text, rapidjson::MemoryStream(text.data(), text.size()), from, visitor, diagnostics)
       .template run<rapidjson::kParseValidateEncodingFlag>();
 }
 

@@ -1,6 +1,7 @@
 #include "dtypemut/io/output.h"
 
 #include <fcntl.h>
+#include <oneapi/tbb/task_group.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,12 +16,14 @@
 #include <set>
 #include <utility>
 
+#include "dtypemut/cast/threads.h"
+
 namespace dtypemut {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kBufferSize = std::size_t{256} << 10;
+constexpr std::size_t kBufferSize = std::size_t{512} << 10;
 constexpr int kMaxSymlinks = 40;
 
 /// The temporary files that exist now. Process-wide, since a signal ends the process as a whole; a commit holds the
@@ -125,21 +128,54 @@ int copyAll(int from, int to) {
 
 }  // namespace
 
+/// What another thread does for a file, one thing at a time.
+class OutputFile::Background {
+ public:
+  template <typename Work>
+  void start(Work work) {
+    group_.run(work);
+  }
+  void wait() { group_.wait(); }
+
+ private:
+  oneapi::tbb::task_group group_;
+};
+
+OutputFile::OutputFile(unsigned threads) : threads_(threads) {}
+
 OutputFile::~OutputFile() {
+  if (background_) background_->wait();
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-void OutputFile::writeThrough(const char* data, std::size_t size) {
-  if (ok() && !writeAll(descriptor_, data, size)) error_ = errnoText(errno);
+void OutputFile::writeThrough(std::string_view text) {
+  if (!ok() || writeAll(descriptor_, text.data(), text.size())) return;
+  error_ = errnoText(errno);
+  failed_ = true;
+}
+
+/// Empties the buffer.
+void OutputFile::passOn() {
+  if (!std::exchange(hasAskedForBackground_, true) && usableThreads(threads_) > 1)
+    background_ = std::make_unique<Background>();
+  if (background_) {
+    background_->wait();
+    buffer_.swap(passedOn_);
+    background_->start([this] { writeThrough(passedOn_); });
+  } else {
+    writeThrough(buffer_);
+  }
+  buffer_.clear();
 }
 
 void OutputFile::write(std::string_view text) {
-  if (buffer_.size() + text.size() > kBufferSize) {
-    writeThrough(buffer_.data(), buffer_.size());
-    buffer_.clear();
-    if (text.size() >= kBufferSize) return writeThrough(text.data(), text.size());
+  if (buffer_.size() + text.size() > kBufferSize) passOn();
+  if (text.size() < kBufferSize) {
+    buffer_ += text;
+  } else {
+    if (background_) background_->wait();
+    writeThrough(text);
   }
-  buffer_ += text;
 }
 
 void OutputFile::write(std::span<const std::byte> bytes) {
@@ -147,13 +183,14 @@ void OutputFile::write(std::span<const std::byte> bytes) {
 }
 
 Status OutputFile::flush() {
-  writeThrough(buffer_.data(), buffer_.size());
+  if (background_) background_->wait();
+  writeThrough(buffer_);
   buffer_.clear();
   if (!ok()) return fileError(path_, "cannot write: " + error_);
   return Done{};
 }
 
-OutputSet::OutputSet() = default;
+OutputSet::OutputSet(unsigned threads) : threads_(threads) {}
 
 OutputSet::~OutputSet() {
   const std::lock_guard lock(temporaryFiles().mutex);
@@ -163,7 +200,7 @@ OutputSet::~OutputSet() {
 }
 
 Result<OutputFile*> OutputSet::open(const std::string& path) {
-  files_.push_back(std::unique_ptr<OutputFile>(new OutputFile));
+  files_.push_back(std::unique_ptr<OutputFile>(new OutputFile(threads_)));
   OutputFile& file = *files_.back();
   file.path_ = path;
   const auto failed = [&](int error) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr unsigned kMaxDepth = 1024;
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string inQuotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 /// Takes the events of a header and fills a SafetensorsHeader; stops, with a message, at the first that does not
 /// belong.
@@ -39,9 +39,9 @@ class HeaderHandler {
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.begin(), text.end(), value);
     if (error == std::errc::result_out_of_range && end == text.end())
-      return refuseTensor(std::string(text) + " in " + quoted(key_) + " is too large");
+      return refuseTensor(std::string(text) + " in " + inQuotes(key_) + " is too large");
     if (error != std::errc{} || end != text.end())
-      return refuseTensor(std::string(text) + " in " + quoted(key_) + " is not an integer of at least 0");
+      return refuseTensor(std::string(text) + " in " + inQuotes(key_) + " is not an integer of at least 0");
     if (at_ == At::kShape) {
       tensor_.shape.push_back(value);
     } else {
@@ -70,8 +70,8 @@ class HeaderHandler {
     key_.assign(characters, length);
     if (hasLoneSurrogate(key_)) return refuse("a key is not valid Unicode");
     if (!keys_.back().insert(key_).second) {
-      if (at_ == At::kTop && key_ != kMetadataKey) return refuse("two tensors are called " + quoted(key_));
-      const std::string message = "two keys " + quoted(key_);
+      if (at_ == At::kTop && key_ != kMetadataKey) return refuse("two tensors are called " + inQuotes(key_));
+      const std::string message = "two keys " + inQuotes(key_);
       if (at_ == At::kTop) return refuse(message);
       return at_ == At::kMetadata ? refuse("'__metadata__': " + message) : refuseTensor(message);
     }
@@ -178,11 +178,11 @@ class HeaderHandler {
         if (key_ == kMetadataKey) return refuse("'__metadata__' must be an object" + found);
         return refuseTensor("must be an object" + found);
       case At::kMetadata:
-        return refuse("'__metadata__': the value of " + quoted(key_) + " must be a string" + found);
+        return refuse("'__metadata__': the value of " + inQuotes(key_) + " must be a string" + found);
       case At::kEntry:
-        return refuseTensor(quoted(key_) + (key_ == "dtype" ? " must be a string" : " must be an array") + found);
+        return refuseTensor(inQuotes(key_) + (key_ == "dtype" ? " must be a string" : " must be an array") + found);
       default:
-        return refuseTensor(quoted(key_) + " must hold integers of at least 0" + found);
+        return refuseTensor(inQuotes(key_) + " must hold integers of at least 0" + found);
     }
   }
 
@@ -209,7 +209,7 @@ class HeaderHandler {
     message_ = std::move(message);
     return false;
   }
-  bool refuseTensor(const std::string& message) { return refuse("tensor " + quoted(tensor_.name) + ": " + message); }
+  bool refuseTensor(const std::string& message) { return refuse("tensor " + inQuotes(tensor_.name) + ": " + message); }
 
   std::string_view text_;
   const rapidjson::MemoryStream& stream_;

@@ -1,20 +1,37 @@
 #include "dtypemut/io/source.h"
 
 #include <fcntl.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 
+#include "dtypemut/cast/threads.h"
+#include "dtypemut/ir/huge_pages.h"
+
 namespace dtypemut {
 namespace {
 
 constexpr std::size_t kFirstCapacity = std::size_t{64} << 10;
+constexpr std::size_t kPiece = std::size_t{256} << 10;  // still in the cache when it is looked at
+constexpr std::size_t kMuch = std::size_t{8} << 20;     // less is read before a thread wakes up
+
+bool isPlainText(std::string_view text) {
+  unsigned strange = 0;
+  for (char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    strange |= static_cast<unsigned>(byte >= 0x80) | static_cast<unsigned>(byte >= 0x1A && byte < 0x20);
+  }
+  return strange == 0;
+}
 
 std::string_view severityName(Severity severity) {
   switch (severity) {
@@ -30,7 +47,34 @@ std::string_view severityName(Severity severity) {
 
 }  // namespace
 
-char* Source::allocate(std::size_t capacity) { return static_cast<char*>(std::malloc(capacity + kPadding)); }
+/// Reads a file of so many bytes, or of at least so many, on several threads. False when that fails, or the file is
+/// shorter by now.
+bool Source::readPieces(int descriptor, std::size_t size, int threads) {
+  std::atomic<bool> isComplete = true;
+  std::atomic<bool> isPlain = true;
+  const auto readPiece = [&](std::size_t begin) {
+    const std::size_t end = std::min(begin + kPiece, size);
+    for (std::size_t at = begin; at < end && isComplete;) {
+      const ssize_t count = ::pread(descriptor, text_.get() + at, end - at, static_cast<off_t>(at));
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) return isComplete.store(false);
+      at += static_cast<std::size_t>(count);
+    }
+    if (!isPlainText({text_.get() + begin, end - begin})) isPlain = false;
+  };
+  oneapi::tbb::task_arena arena(threads);
+  arena.execute([&] { oneapi::tbb::parallel_for(std::size_t{0}, size, kPiece, readPiece); });
+  if (!isComplete || ::lseek(descriptor, static_cast<off_t>(size), SEEK_SET) < 0) return false;
+  size_ = size;
+  isPlain_ = isPlain;
+  return true;
+}
+
+char* Source::allocate(std::size_t capacity) {
+  char* memory = static_cast<char*>(std::malloc(capacity + kPadding));
+  if (memory != nullptr) adviseHugePages(memory, capacity);
+  return memory;
+}
 
 LineIndex::LineIndex(std::string_view text) : begins_{0} {
   for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
@@ -51,7 +95,7 @@ std::uint64_t Source::mostDocumentBytes() {
   return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(pageBytes) / 2;
 }
 
-Result<Source> Source::read(const std::string& path, std::uint64_t mostBytes) {
+Result<Source> Source::read(const std::string& path, std::uint64_t mostBytes, unsigned threads) {
   Source source;
   const bool isStdin = path == "-";
   source.name_ = isStdin ? "<stdin>" : path;
@@ -77,12 +121,16 @@ Result<Source> Source::read(const std::string& path, std::uint64_t mostBytes) {
   if (isRegular && static_cast<std::uint64_t>(status.st_size) > mostBytes) return tooLarge();
   std::size_t capacity = isRegular ? static_cast<std::size_t>(status.st_size) + 1 : kFirstCapacity;
   source.text_.reset(allocate(capacity));
+  if (isRegular && capacity > kMuch && source.text_ != nullptr)
+    if (const int usable = usableThreads(threads); usable > 1) source.readPieces(descriptor, capacity - 1, usable);
   for (;;) {
     if (source.text_ == nullptr) return failed(ENOMEM);
-    const ssize_t count = ::read(descriptor, source.text_.get() + source.size_, capacity - source.size_);
+    char* const end = source.text_.get() + source.size_;
+    const ssize_t count = ::read(descriptor, end, std::min(capacity - source.size_, kPiece));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return failed(errno);
     if (count == 0) break;
+    source.isPlain_ = source.isPlain_ && isPlainText({end, static_cast<std::size_t>(count)});
     source.size_ += static_cast<std::size_t>(count);
     if (source.size_ > mostBytes) return tooLarge();
     if (source.size_ < capacity) continue;
@@ -97,7 +145,11 @@ Result<Source> Source::read(const std::string& path, std::uint64_t mostBytes) {
 }
 
 Source::Source(std::string name, std::string_view text, std::filesystem::path folder)
-    : name_(std::move(name)), folder_(std::move(folder)), text_(allocate(text.size())), size_(text.size()) {
+    : name_(std::move(name)),
+      folder_(std::move(folder)),
+      text_(allocate(text.size())),
+      size_(text.size()),
+      isPlain_(isPlainText(text)) {
   if (text_ == nullptr) throw std::bad_alloc();
   std::memcpy(text_.get(), text.data(), text.size());
   std::memset(text_.get() + size_, 0, kPadding);

@@ -50,14 +50,6 @@ std::string foundText(std::string_view spelled) {
   return "; found " + std::string(spelled.substr(0, kLongest)) + (spelled.size() > kLongest ? "..." : "");
 }
 
-/// The content of a string of the document; `buffer` holds it where it is spelled with escapes.
-std::string_view stringContent(std::string_view text, std::uint64_t token, std::string& buffer) {
-  const std::string_view spelled = valueAt(text, token);
-  const std::string_view content = spelled.substr(1, spelled.size() - 2);
-  if (content.find('\\') == std::string_view::npos) return content;
-  return buffer = decodeString(spelled);
-}
-
 // ---- where bytes come from; all of it has been checked
 
 class ValuesSource final : public ByteSource {

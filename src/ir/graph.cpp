@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "dtypemut/ir/huge_pages.h"
+
 namespace dtypemut {
 namespace {
 
@@ -10,42 +12,45 @@ auto namesOf(const Nodes& nodes) {
   return [&nodes](std::uint32_t number) { return nodes[number].name; };
 }
 
+template <typename Nodes>
+void reserveNodes(Nodes& nodes, std::size_t count) {
+  nodes.reserve(count);
+  adviseHugePages(nodes.data(), nodes.capacity() * sizeof(nodes[0]));
+}
+
+template <typename Id, typename Nodes>
+std::vector<std::pair<Id, Id>> indexNames(NameIndex& names, const Nodes& nodes) {
+  std::vector<std::pair<Id, Id>> namesakes;
+  names.insertAll(static_cast<std::uint32_t>(nodes.size()), namesOf(nodes),
+                  [&](std::uint32_t number, std::uint32_t first) { namesakes.emplace_back(Id{number}, Id{first}); });
+  return namesakes;
+}
+
 }  // namespace
 
-TensorId Graph::addTensor(Tensor tensor, std::span<const std::uint64_t> shape) {
-  const auto number = static_cast<std::uint32_t>(tensors_.size());
+void Graph::addTensor(Tensor tensor, std::span<const std::uint64_t> shape) {
   tensor.shapeBegin = static_cast<std::uint32_t>(dimensions_.size());
   tensor.rank = static_cast<std::uint32_t>(shape.size());
   tensors_.push_back(tensor);
-  const std::uint32_t namesake = tensorNames_.insert(number, namesOf(tensors_));
-  if (namesake != NameIndex::kNone) {
-    tensors_.pop_back();
-    return TensorId{namesake};
-  }
   dimensions_.insert(dimensions_.end(), shape.begin(), shape.end());
-  return TensorId::kNone;
 }
 
-InstructionId Graph::addInstruction(Instruction instruction, std::span<const Operand> operands) {
-  const auto number = static_cast<std::uint32_t>(instructions_.size());
+void Graph::addInstruction(Instruction instruction, std::span<const Operand> operands) {
+  const InstructionId id{instructionCount()};
   instruction.firstOperand = static_cast<std::uint32_t>(operands_.size());
   instruction.operandCount = static_cast<std::uint32_t>(operands.size());
   instructions_.push_back(instruction);
-  const std::uint32_t namesake = instructionNames_.insert(number, namesOf(instructions_));
-  if (namesake != NameIndex::kNone) {
-    instructions_.pop_back();
-    return InstructionId{namesake};
-  }
   for (const Operand& operand : operands) {
     operands_.push_back(operand);
-    operands_.back().owner = InstructionId{number};
+    operands_.back().owner = id;
   }
-  return InstructionId::kNone;
 }
 
+void Graph::reserveTensors(std::size_t count) { reserveNodes(tensors_, count); }
+
 void Graph::reserveInstructions(std::size_t count, std::size_t operands) {
-  instructions_.reserve(count);
-  operands_.reserve(operands);
+  reserveNodes(instructions_, count);
+  reserveNodes(operands_, operands);
 }
 
 std::uint32_t Graph::addConstData(const ConstData& data) {
@@ -54,6 +59,28 @@ std::uint32_t Graph::addConstData(const ConstData& data) {
 }
 
 std::string_view Graph::keepText(std::string text) { return texts_.emplace_back(std::move(text)); }
+
+void Graph::join(Graph other) {
+  if (!other.tensors_.empty()) {
+    tensors_ = std::move(other.tensors_);
+    dimensions_ = std::move(other.dimensions_);
+    constData_ = std::move(other.constData_);
+  }
+  if (!other.instructions_.empty()) {
+    instructions_ = std::move(other.instructions_);
+    operands_ = std::move(other.operands_);
+    opaqueOps_ = std::move(other.opaqueOps_);
+  }
+  texts_.splice(texts_.end(), other.texts_);
+}
+
+std::vector<std::pair<TensorId, TensorId>> Graph::indexTensors() {
+  return indexNames<TensorId>(tensorNames_, tensors_);
+}
+
+std::vector<std::pair<InstructionId, InstructionId>> Graph::indexInstructions() {
+  return indexNames<InstructionId>(instructionNames_, instructions_);
+}
 
 void Graph::link() {
   // Backwards, so that prepending leaves the lists in document order.
@@ -75,9 +102,11 @@ void Graph::link() {
   nextId_ = std::uint64_t{tensorCount()} + instructionCount();
 }
 
-TensorId Graph::findTensor(std::string_view name) const { return TensorId{tensorNames_.find(name, namesOf(tensors_))}; }
+TensorId Graph::findTensor(const HashedName& name) const {
+  return TensorId{tensorNames_.find(name, namesOf(tensors_))};
+}
 
-InstructionId Graph::findInstruction(std::string_view name) const {
+InstructionId Graph::findInstruction(const HashedName& name) const {
   return InstructionId{instructionNames_.find(name, namesOf(instructions_))};
 }
 

@@ -220,23 +220,46 @@ TEST_CASE("a retype goes to the instruction and its dst tensor, or to the tensor
   CHECK(d.graph.instruction(d.instruction("p")).documentDtype == Dtype::kFloat32);
 }
 
-TEST_CASE("a node whose name is taken is not added") {
+TEST_CASE("of nodes with one name the first is found, and the others are told of") {
   Graph graph;
-  CHECK(graph.addTensor({.name = "a"}, {}) == TensorId::kNone);
-  CHECK(graph.addTensor({.name = "b"}, {}) == TensorId::kNone);
-  CHECK(graph.addTensor({.name = "a", .dtype = Dtype::kInt8}, {}) == TensorId{0});
-  CHECK(graph.tensorCount() == 2);
-  CHECK(graph.addInstruction({.name = "a"}, {}) == InstructionId::kNone);
-  CHECK(graph.addInstruction({.name = "a"}, {}) == InstructionId{0});
-  CHECK(graph.instructionCount() == 1);
+  for (const char* name : {"a", "b", "a", "a"}) graph.addTensor({.name = name}, {});
+  for (const char* name : {"b", "a", "b"}) graph.addInstruction({.name = name}, {});
+  CHECK(graph.indexTensors() == std::vector{std::pair(TensorId{2}, TensorId{0}), {TensorId{3}, TensorId{0}}});
+  CHECK(graph.indexInstructions() == std::vector{std::pair(InstructionId{2}, InstructionId{0})});
+  CHECK(graph.findTensor("a") == TensorId{0});
+  CHECK(graph.findTensor("b") == TensorId{1});
+  CHECK(graph.findInstruction("b") == InstructionId{0});
 }
 
 TEST_CASE("among many names each is found, and no other") {
   Graph graph;
   std::vector<std::string> names;
   for (int i = 0; i < 5000; ++i) names.push_back("t" + std::to_string(i));
-  for (const std::string& name : names) REQUIRE(graph.addTensor({.name = name}, {}) == TensorId::kNone);
+  for (const std::string& name : names) graph.addTensor({.name = name}, {});
+  CHECK(graph.indexTensors().empty());
   for (std::uint32_t i = 0; i < 5000; ++i) REQUIRE(graph.findTensor(names[i]) == TensorId{i});
   for (const char* name : {"", "t", "t5000", "t00", "T1"}) CHECK(graph.findTensor(name) == TensorId::kNone);
   CHECK(graph.findInstruction("t1") == InstructionId::kNone);
+}
+
+TEST_CASE("a graph takes the lists that only another has") {
+  const std::string escaped = "n\u0061me";
+  Graph tensors;
+  const std::uint64_t shape[] = {2, 3};
+  tensors.addTensor({.name = tensors.keepText("a")}, shape);
+  tensors.addTensor({.name = "b", .constData = tensors.addConstData({.dataToken = 7}), .kind = TensorKind::kConst}, {});
+  Graph instructions;
+  instructions.addOpaqueOp({.name = "Odd"});
+  const Operand operand{.token = 9};
+  instructions.addInstruction({.name = instructions.keepText("i")}, std::span(&operand, 1));
+  tensors.join(std::move(instructions));
+  CHECK(tensors.tensorCount() == 2);
+  CHECK(tensors.tensor(TensorId{0}).name == "a");
+  CHECK(std::vector(tensors.shape(tensors.tensor(TensorId{0})).begin(),
+                    tensors.shape(tensors.tensor(TensorId{0})).end()) == std::vector<std::uint64_t>{2, 3});
+  CHECK(tensors.constData(tensors.tensor(TensorId{1})).dataToken == 7);
+  REQUIRE(tensors.instructionCount() == 1);
+  CHECK(tensors.instruction(InstructionId{0}).name == "i");
+  CHECK(tensors.operand(OperandId{0}).token == 9);
+  CHECK(tensors.opaqueOps().size() == 1);
 }

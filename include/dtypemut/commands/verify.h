@@ -22,8 +22,8 @@ struct CheckedGraph {
   Diagnostics diagnostics;
 };
 
-/// Reads a document and checks all of spec 2 and 7, weights included.
-CheckedGraph readAndVerify(const Source& source, const Target* target);
+/// Reads a document and checks all of spec 2 and 7, weights included. `threads` as in readGraph.
+CheckedGraph readAndVerify(const Source& source, const Target* target, unsigned threads = 0);
 
 /// Logs diagnostics, one line each.
 void report(const Diagnostics& diagnostics, const Source* source, const LogLine& log);

@@ -18,7 +18,7 @@ struct ReadGraph {
 };
 
 /// Reads a document: its JSON, the types of the keys it knows, unique names, references that resolve. Names in the
-/// graph are views into the source, which must outlive it.
-ReadGraph readGraph(const Source& source);
+/// graph are views into the source, which must outlive it. `threads`: at most so many; 0: as many as the machine has.
+ReadGraph readGraph(const Source& source, unsigned threads = 0);
 
 }  // namespace dtypemut

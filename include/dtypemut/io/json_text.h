@@ -22,6 +22,9 @@ inline std::string_view valueAt(std::string_view text, std::uint64_t offset) {
 /// tokens.
 std::string compactValue(std::string_view text, std::uint64_t offset);
 
+/// The content of the string that begins at `offset`; `buffer` keeps it where it is spelled with escapes.
+std::string_view stringContent(std::string_view text, std::uint64_t offset, std::string& buffer);
+
 /// The content of a string as spelled, quotes included.
 std::string decodeString(std::string_view spelled);
 

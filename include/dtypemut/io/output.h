@@ -1,6 +1,7 @@
 // Output files that appear complete or not at all (spec 1).
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <filesystem>
 #include <memory>
@@ -13,7 +14,8 @@
 
 namespace dtypemut {
 
-/// One output on its way. Sequential, buffered; the first error sticks, and what is written after it goes nowhere.
+/// One output on its way. Sequential; what has come together is written by another thread, if there may be one, while
+/// more comes. The first error sticks, and what is written after it goes nowhere.
 class OutputFile {
  public:
   OutputFile(const OutputFile&) = delete;
@@ -24,7 +26,8 @@ class OutputFile {
   void write(std::span<const std::byte> bytes);
   /// Writes out what is buffered; the first error there was, if any.
   Status flush();
-  bool ok() const { return error_.empty(); }
+  /// Whether no error is known yet.
+  bool ok() const { return !failed_; }
   /// The path as the user gave it.
   const std::string& path() const { return path_; }
   /// The file descriptor, for whoever writes large pieces itself, after a flush().
@@ -32,8 +35,11 @@ class OutputFile {
 
  private:
   friend class OutputSet;
-  OutputFile() = default;
-  void writeThrough(const char* data, std::size_t size);
+  explicit OutputFile(unsigned threads);
+  void writeThrough(std::string_view text);
+  void passOn();
+
+  class Background;
 
   std::string path_;
   int stream_ = -1;                  // a descriptor that the process was given, to write to; else
@@ -41,6 +47,11 @@ class OutputFile {
   std::filesystem::path temporary_;  // beside target_; empty when the target is written directly
   int descriptor_ = -1;
   std::string buffer_;
+  std::string passedOn_;  // what the background writes
+  unsigned threads_;
+  std::unique_ptr<Background> background_;  // null: there is none
+  bool hasAskedForBackground_ = false;
+  std::atomic<bool> failed_ = false;
   std::string error_;
 };
 
@@ -48,7 +59,8 @@ class OutputFile {
 /// device, a FIFO, stdout) cannot be renamed to: its content waits in an unnamed temporary file and is copied there.
 class OutputSet {
  public:
-  OutputSet();
+  /// `threads`: at most so many; 0: as many as the machine has.
+  explicit OutputSet(unsigned threads = 0);
   OutputSet(const OutputSet&) = delete;
   OutputSet& operator=(const OutputSet&) = delete;
   /// Discards whatever was not committed.
@@ -61,6 +73,7 @@ class OutputSet {
   Status commit();
 
  private:
+  unsigned threads_;
   std::vector<std::unique_ptr<OutputFile>> files_;
 };
 

@@ -31,7 +31,9 @@ class LineIndex {
 class Source {
  public:
   /// Reads a file, or stdin for "-"; an error (kFile) when it is larger than `mostBytes`, also if it has no end.
-  static Result<Source> read(const std::string& path, std::uint64_t mostBytes = mostDocumentBytes());
+  /// `threads`: on at most so many; 0: as many as the machine has.
+  static Result<Source> read(const std::string& path, std::uint64_t mostBytes = mostDocumentBytes(),
+                             unsigned threads = 0);
   /// A text from elsewhere; references in it are relative to `folder`.
   Source(std::string name, std::string_view text, std::filesystem::path folder = ".");
 
@@ -43,6 +45,8 @@ class Source {
   static constexpr std::size_t kPadding = 16;
 
   std::string_view text() const { return {text_.get(), size_}; }
+  /// Whether the text is ASCII, without the control characters 0x1A to 0x1F.
+  bool isPlain() const { return isPlain_; }
   /// The path as given; "<stdin>" for stdin.
   const std::string& name() const { return name_; }
   /// What relative paths in the document are relative to (spec 2).
@@ -57,11 +61,13 @@ class Source {
   Source() = default;
   /// Room for so many bytes and the padding; null when there is none.
   static char* allocate(std::size_t capacity);
+  bool readPieces(int descriptor, std::size_t size, int threads);
 
   std::string name_;
   std::filesystem::path folder_;
   std::unique_ptr<char, Free> text_;
   std::size_t size_ = 0;
+  bool isPlain_ = true;
 };
 
 /// A text with its control characters as escapes, so that it is one line.

@@ -6,11 +6,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dtypemut/ir/name_index.h"
@@ -131,22 +132,24 @@ struct OpaqueOp {
 class Graph {
  public:
   // ---- building, by the reader
-  /// Adds a node. When another node of its kind has the name already, adds nothing and returns that one; else kNone.
-  TensorId addTensor(Tensor tensor, std::span<const std::uint64_t> shape);
-  InstructionId addInstruction(Instruction instruction, std::span<const Operand> operands);
+  /// Adds a node at the end of its list.
+  void addTensor(Tensor tensor, std::span<const std::uint64_t> shape);
+  void addInstruction(Instruction instruction, std::span<const Operand> operands);
   /// Makes room for so many nodes at once; what is not needed costs address space only.
-  void reserveTensors(std::size_t count) { tensors_.reserve(count); }
+  void reserveTensors(std::size_t count);
   void reserveInstructions(std::size_t count, std::size_t operands);
   std::uint32_t addConstData(const ConstData& data);
   void addOpaqueOp(OpaqueOp op) { opaqueOps_.push_back(op); }
   /// Keeps a text that does not stand in the document as it is (it was escaped there, or the pass made it).
   std::string_view keepText(std::string text);
+  /// Takes the tensors, the instructions or both from another graph. Of what it takes this one must have none.
+  void join(Graph other);
+  /// Lets nodes be found by name. Returns those whose name is that of a node before them, each with that one, which is
+  /// what will be found. Both may run at the same time.
+  std::vector<std::pair<TensorId, TensorId>> indexTensors();
+  std::vector<std::pair<InstructionId, InstructionId>> indexInstructions();
   /// Derives loads, stores and users, once every operand and dst has its target.
   void link();
-
-  /// For a name that is about to be added or looked for.
-  void prefetchTensor(std::string_view name) const { tensorNames_.prefetch(name); }
-  void prefetchInstruction(std::string_view name) const { instructionNames_.prefetch(name); }
 
   // ---- nodes
   std::uint32_t tensorCount() const { return static_cast<std::uint32_t>(tensors_.size()); }
@@ -178,8 +181,13 @@ class Graph {
   const ConstData& constData(const Tensor& tensor) const { return constData_[tensor.constData]; }
   std::span<const OpaqueOp> opaqueOps() const { return opaqueOps_; }
 
-  TensorId findTensor(std::string_view name) const;
-  InstructionId findInstruction(std::string_view name) const;
+  TensorId findTensor(const HashedName& name) const;
+  TensorId findTensor(std::string_view name) const { return findTensor(HashedName(name)); }
+  InstructionId findInstruction(const HashedName& name) const;
+  InstructionId findInstruction(std::string_view name) const { return findInstruction(HashedName(name)); }
+  /// For a name that is about to be looked for.
+  void prefetchTensor(const HashedName& name) const { tensorNames_.prefetch(name); }
+  void prefetchInstruction(const HashedName& name) const { instructionNames_.prefetch(name); }
 
   // ---- derived facts (spec 2), each in constant time
   /// How many operands, anywhere, read the tensor.
@@ -234,7 +242,7 @@ class Graph {
   std::vector<std::uint64_t> dimensions_;
   std::vector<ConstData> constData_;
   std::vector<OpaqueOp> opaqueOps_;
-  std::deque<std::string> texts_;
+  std::list<std::string> texts_;
   NameIndex tensorNames_;
   NameIndex instructionNames_;
   std::uint32_t documentTensorCount_ = 0;
