@@ -1,6 +1,6 @@
 // A mutator for libFuzzer that mostly keeps a document valid: it moves the values of a JSON text about, where the
-// fuzzer's own mutations of bytes would break it. Built only with a fuzzer, for targets whose inputs are a line that
-// chooses options and a JSON text.
+// fuzzer's own mutations of bytes would break it. Built only with a fuzzer, for targets whose inputs are a JSON text,
+// perhaps behind a line that chooses options.
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -145,7 +145,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
                                                unsigned seed) {
   constexpr std::size_t kMostOptions = 6;
   const std::string_view input(reinterpret_cast<const char*>(data), size);
-  const std::size_t head = input.substr(0, kMostOptions).find('\n') + 1;
+  const std::size_t head = input.starts_with('{') ? 0 : input.substr(0, kMostOptions).find('\n') + 1;
   const std::string_view document = input.substr(head);
   if (seed % 4 == 0 || !nlohmann::json::accept(document)) return LLVMFuzzerMutate(data, size, maxSize);
   std::string text(document);
