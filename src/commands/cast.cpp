@@ -1,7 +1,5 @@
 #include "dtypemut/commands/cast.h"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -9,6 +7,7 @@
 #include "dtypemut/io/checkpoint.h"
 #include "dtypemut/io/output.h"
 #include "dtypemut/io/output_sink.h"
+#include "dtypemut/types/glob.h"
 
 namespace dtypemut {
 namespace {
@@ -31,7 +30,7 @@ class Globs {
   bool match(const std::string& name) {
     bool any = false;
     for (std::size_t i = 0; i < patterns_.size(); ++i) {
-      if (::fnmatch(patterns_[i].c_str(), name.c_str(), 0) != 0) continue;
+      if (!matchesGlob(patterns_[i], name)) continue;
       hasMatched_[i] = true;
       any = true;
     }

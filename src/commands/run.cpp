@@ -1,7 +1,5 @@
 #include "dtypemut/commands/run.h"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -17,6 +15,7 @@
 #include "dtypemut/report/remarks.h"
 #include "dtypemut/report/run_report.h"
 #include "dtypemut/report/sarif.h"
+#include "dtypemut/types/glob.h"
 
 namespace dtypemut {
 namespace {
@@ -109,9 +108,7 @@ void warnAboutDtype(const PropagateOptions& options, const LogLine& log) {
 // ---- what must not be retyped
 
 bool matchesAny(const std::vector<std::string>& globs, std::string_view name) {
-  return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
-    return ::fnmatch(glob.c_str(), std::string(name).c_str(), 0) == 0;
-  });
+  return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return matchesGlob(glob, name); });
 }
 
 /// By instruction: whether the patterns keep it. Reports patterns that match nothing, and those that disagree.

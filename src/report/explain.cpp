@@ -1,9 +1,9 @@
 #include "dtypemut/report/explain.h"
 
-#include <fnmatch.h>
-
 #include <unordered_map>
 #include <vector>
+
+#include "dtypemut/types/glob.h"
 
 namespace dtypemut {
 namespace {
@@ -51,9 +51,7 @@ class Explanation {
   }
 
   std::string of(const std::string& glob) {
-    const auto matches = [&](std::string_view name) {
-      return ::fnmatch(glob.c_str(), std::string(name).c_str(), 0) == 0;
-    };
+    const auto matches = [&](std::string_view name) { return matchesGlob(glob, name); };
     for (std::uint32_t i = 0; i < graph_.instructionCount(); ++i)
       if (matches(graph_.instruction(InstructionId{i}).name)) instruction(InstructionId{i});
     for (std::uint32_t i = 0; i < graph_.documentTensorCount(); ++i)
