@@ -4,7 +4,6 @@
 #include <sstream>
 
 #include "dtypemut/io/ir_reader.h"
-#include "graphs.h"
 
 namespace dtypemut {
 
@@ -16,7 +15,11 @@ std::string enlarged(const std::string& text) {
 std::string described(const Source& source, unsigned threads) {
   const ReadGraph read = readGraph(source, threads);
   std::ostringstream text;
-  text << graphs::errorText(read.diagnostics, source);
+  for (const Diagnostic& diagnostic : read.diagnostics) {
+    text << (diagnostic.severity == Severity::kError ? "error" : "no error");
+    if (diagnostic.offset) text << " at byte " << *diagnostic.offset;
+    text << ": " << diagnostic.message << '\n';
+  }
   if (!read.graph) return text.str();
   const Graph& graph = *read.graph;
   for (std::uint32_t i = 0; i < graph.tensorCount(); ++i) {
