@@ -30,6 +30,7 @@ struct Start {
   std::optional<int> ignored = {};         // a signal
   std::optional<rlim_t> memory = {};       // how many bytes of addresses it may have
   std::optional<rlim_t> sizeOfFiles = {};  // that it writes
+  std::optional<rlim_t> openFiles = {};    // at once, unless it asks for more
 };
 
 /// The built command on its own, with the usual meaning of signals whatever they mean to the tests.
@@ -43,9 +44,15 @@ class Process {
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
     const std::string log = start.folder + ".log";
+    // No signal may reach the child while the handlers of the tests are still its own.
+    sigset_t all;
+    sigset_t usual;
+    sigfillset(&all);
+    ::sigprocmask(SIG_SETMASK, &all, &usual);
     id_ = ::fork();
-    REQUIRE(id_ >= 0);
     if (id_ == 0) exec(start, argv.data(), log.c_str());
+    ::sigprocmask(SIG_SETMASK, &usual, nullptr);
+    REQUIRE(id_ >= 0);
   }
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
@@ -66,11 +73,11 @@ class Process {
 
  private:
   [[noreturn]] static void exec(const Start& start, char** argv, const char* log) {
+    for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU, SIGXFSZ})
+      std::signal(signal, signal == start.ignored ? SIG_IGN : SIG_DFL);
     sigset_t none;
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU, SIGXFSZ})
-      std::signal(signal, signal == start.ignored ? SIG_IGN : SIG_DFL);
     const auto limit = [](auto resource, std::optional<rlim_t> most) {
       const struct rlimit limits { *most, *most };
       ::setrlimit(resource, &limits);
@@ -78,6 +85,10 @@ class Process {
     limit(RLIMIT_CORE, 0);
     if (start.sizeOfFiles) limit(RLIMIT_FSIZE, start.sizeOfFiles);
     if (start.memory) limit(RLIMIT_AS, start.memory);
+    struct rlimit files {};
+    ::getrlimit(RLIMIT_NOFILE, &files);
+    if (start.openFiles) files.rlim_cur = *start.openFiles;
+    ::setrlimit(RLIMIT_NOFILE, &files);
     ::dup2(::open("/dev/null", O_RDWR), STDIN_FILENO);
     ::dup2(STDIN_FILENO, STDOUT_FILENO);
     ::dup2(::open(log, O_WRONLY | O_CREAT | O_TRUNC, 0666), STDERR_FILENO);
@@ -297,6 +308,28 @@ TEST_CASE("a limit on the size of files makes a run fail") {
     CHECK(exitedWith(process.wait(), 3));
     CHECK(place.files() == before);
   }
+}
+
+TEST_CASE("a checkpoint may have more shards than files are usually open") {
+  constexpr int kShards = 100;
+  const Place place({});
+  std::string index;
+  for (int i = 0; i < kShards; ++i) {
+    const std::string number = std::to_string(i);
+    const std::string header = "{\"t" + number + R"(":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
+    std::string size(8, '\0');
+    size[0] = static_cast<char>(header.size());
+    writeFile(place.path() + "/" + number + ".safetensors", size + header + std::string(4, '\0'));
+    index += (index.empty() ? "\"t" : ",\"t") + number + "\":\"" + number + ".safetensors\"";
+  }
+  writeFile(place.path() + "/model.safetensors.index.json",
+            R"({"metadata":{"total_size":400},"weight_map":{)" + index + "}}");
+  Process process({.arguments = {"cast", "model.safetensors.index.json", "--dtype", "bf16", "-o", "out", "--quiet"},
+                   .folder = place.path(),
+                   .openFiles = 64});
+  CHECK(exitedWith(process.wait(), 0));
+  CHECK(place.log() == "");
+  CHECK(golden::readFiles(place.path() + "/out").size() == kShards + 1);
 }
 
 TEST_CASE("without memory enough a run fails, wherever that shows") {

@@ -68,8 +68,9 @@ class OutputSet {
 
   /// Starts an output. `path` "-" is stdout. A symlink is followed; an existing file keeps its permissions.
   Result<OutputFile*> open(const std::string& path);
-  /// Completes all outputs: the direct ones are copied, then the others renamed, in the order of open(). On an error
-  /// nothing further is renamed.
+  /// Completes all outputs: the direct ones are copied, then the others renamed, in the order of open(). When one
+  /// cannot be renamed, those before it become what they were, if their file system can exchange files (Linux: most
+  /// can).
   Status commit();
 
  private:
