@@ -26,11 +26,12 @@ namespace fs = std::filesystem;
 constexpr std::size_t kBufferSize = std::size_t{512} << 10;
 constexpr int kMaxSymlinks = 40;
 
-/// The temporary files that exist now. Process-wide, since a signal ends the process as a whole; a commit holds the
-/// lock, so that a signal sees it done or not begun. Never destroyed: a signal may come while the process exits.
+/// What exists now only until it is committed. Process-wide, since a signal ends the process as a whole; a commit holds
+/// the lock, so that a signal sees it done or not begun. Never destroyed: a signal may come while the process exits.
 struct TemporaryFiles {
   std::mutex mutex;
   std::set<fs::path> paths;
+  std::set<fs::path> folders;  // made for files to come; removed only if they are empty
 };
 
 TemporaryFiles& temporaryFiles() {
@@ -237,6 +238,22 @@ OutputSet::~OutputSet() {
   for (const auto& file : files_) {
     if (temporaryFiles().paths.erase(file->temporary_) != 0) ::unlink(file->temporary_.c_str());
   }
+  for (const fs::path& folder : folders_)
+    if (temporaryFiles().folders.erase(folder) != 0) ::rmdir(folder.c_str());
+}
+
+Status OutputSet::makeFolder(const std::string& path) {
+  const std::lock_guard lock(temporaryFiles().mutex);
+  std::error_code error;
+  if (fs::is_directory(path, error)) return Done{};
+  if (fs::exists(path, error))
+    error = std::make_error_code(std::errc::not_a_directory);
+  else
+    fs::create_directory(path, error);
+  if (error) return fileError(path, "cannot write: " + error.message());
+  folders_.emplace_back(path);
+  temporaryFiles().folders.emplace(path);
+  return Done{};
 }
 
 Result<OutputFile*> OutputSet::open(const std::string& path) {
@@ -302,6 +319,8 @@ Status OutputSet::commit() {
     return fileError(file->path_, "cannot write: " + errnoText(error));
   }
   for (const Replacement& replacement : done) replacement.keep();
+  for (const fs::path& folder : folders_) temporaryFiles().folders.erase(folder);
+  folders_.clear();
   files_.clear();
   return Done{};
 }
@@ -318,6 +337,8 @@ void abandonOutputs() {
   temporaryFiles().mutex.lock();
   for (const fs::path& path : temporaryFiles().paths) ::unlink(path.c_str());
   temporaryFiles().paths.clear();
+  for (const fs::path& folder : temporaryFiles().folders) ::rmdir(folder.c_str());
+  temporaryFiles().folders.clear();
 }
 
 bool isSameOutput(const std::string& a, const std::string& b) {

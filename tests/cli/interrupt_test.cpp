@@ -148,6 +148,25 @@ std::vector<std::string> runWith(std::vector<std::string> more) {
   return arguments;
 }
 
+/// A checkpoint of so many files, each with a tensor of one element.
+Files checkpoint(int shards) {
+  Files files;
+  std::string map;
+  for (int i = 0; i < shards; ++i) {
+    const std::string number = std::to_string(i);
+    const std::string header = "{\"t" + number + R"(":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
+    std::string size(8, '\0');
+    size[0] = static_cast<char>(header.size());
+    files[number + ".safetensors"] = size + header + std::string(4, '\0');
+    map += (map.empty() ? "\"t" : ",\"t") + number + "\":\"" + number + ".safetensors\"";
+  }
+  files["model.safetensors.index.json"] = R"({"metadata":{},"weight_map":{)" + map + "}}";
+  return files;
+}
+
+const std::vector<std::string> kCast = {"cast",   "model.safetensors.index.json", "--dtype", "bf16", "-o", "out",
+                                        "--quiet"};
+
 /// A folder that runs are started in.
 class Place {
  public:
@@ -311,25 +330,26 @@ TEST_CASE("a limit on the size of files makes a run fail") {
 }
 
 TEST_CASE("a checkpoint may have more shards than files are usually open") {
-  constexpr int kShards = 100;
-  const Place place({});
-  std::string index;
-  for (int i = 0; i < kShards; ++i) {
-    const std::string number = std::to_string(i);
-    const std::string header = "{\"t" + number + R"(":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
-    std::string size(8, '\0');
-    size[0] = static_cast<char>(header.size());
-    writeFile(place.path() + "/" + number + ".safetensors", size + header + std::string(4, '\0'));
-    index += (index.empty() ? "\"t" : ",\"t") + number + "\":\"" + number + ".safetensors\"";
-  }
-  writeFile(place.path() + "/model.safetensors.index.json",
-            R"({"metadata":{"total_size":400},"weight_map":{)" + index + "}}");
-  Process process({.arguments = {"cast", "model.safetensors.index.json", "--dtype", "bf16", "-o", "out", "--quiet"},
-                   .folder = place.path(),
-                   .openFiles = 64});
+  const Place place(checkpoint(100));
+  Process process({.arguments = kCast, .folder = place.path(), .openFiles = 64});
   CHECK(exitedWith(process.wait(), 0));
   CHECK(place.log() == "");
-  CHECK(golden::readFiles(place.path() + "/out").size() == kShards + 1);
+  CHECK(golden::readFiles(place.path() + "/out").size() == 101);
+}
+
+TEST_CASE("a signal removes the folder that was made for a checkpoint") {
+  const Files before = checkpoint(2);
+  const Place place(before);
+  const std::string pipe = place.path() + "/pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  std::vector<std::string> arguments = kCast;
+  arguments.insert(arguments.end(), {"--audit", "pipe"});
+  Process process({.arguments = arguments, .folder = place.path()});
+  while (!fs::exists(place.path() + "/out") || !hasTemporary(place.path() + "/out"))
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  process.send(SIGTERM);
+  CHECK(diedOf(process.wait(), SIGTERM));
+  CHECK_FALSE(fs::exists(place.path() + "/out"));
 }
 
 TEST_CASE("without memory enough a run fails, wherever that shows") {

@@ -93,6 +93,26 @@ TEST_CASE("an error of an output shows in the end, whichever thread meets it") {
   std::signal(SIGXFSZ, onLimit);
 }
 
+TEST_CASE("a folder that was made for outputs stays only with them") {
+  const ScratchFolder scratch;
+  for (const bool isThere : {false, true}) {
+    {
+      OutputSet outputs;
+      REQUIRE(outputs.makeFolder(scratch / "folder"));
+      (*outputs.open(scratch / "folder/a"))->write(std::string_view("text"));
+    }
+    CHECK(fs::exists(scratch / "folder") == isThere);
+    OutputSet outputs;
+    REQUIRE(outputs.makeFolder(scratch / "folder"));
+    (*outputs.open(scratch / "folder/a"))->write(std::string_view("text"));
+    REQUIRE(outputs.commit());
+    CHECK(readFile(scratch / "folder/a") == "text");
+  }
+  OutputSet outputs;
+  CHECK_FALSE(outputs.makeFolder(scratch / "folder/a"));
+  CHECK_FALSE(outputs.makeFolder(scratch / "none/folder"));
+}
+
 TEST_CASE("an existing file keeps its permissions") {
   const ScratchFolder scratch;
   const std::string a = scratch / "a";
