@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,6 +26,14 @@ void holdClosedStreams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(stream, F_GETFD) < 0)
       static_cast<void>(::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+}
+
+/// A checkpoint may have more shards than the files that a process may have open unless it asks.
+void allowManyFiles() {
+  struct rlimit limit {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
 }
 
 /// The argument that no option or command took, if that is what was wrong.
@@ -72,6 +81,7 @@ std::string describe(const CLI::ConfigError& error) {
 
 int main(int argc, char** argv) {
   holdClosedStreams();
+  allowManyFiles();
   // A reader that goes away, or a limit on the size of files, makes a write fail, which is reported as exit status 3;
   // it must not kill the process.
   std::signal(SIGPIPE, SIG_IGN);

@@ -135,34 +135,6 @@ Status checkNames(const CastFilesOptions& options, const Plan& plan) {
   return Done{};
 }
 
-/// The folder of a sharded output, which is made if it is not there, and removed again unless it is kept.
-class OutputFolder {
- public:
-  OutputFolder() = default;
-  OutputFolder(const OutputFolder&) = delete;
-  OutputFolder& operator=(const OutputFolder&) = delete;
-  ~OutputFolder() {
-    std::error_code ignored;
-    if (!made_.empty()) fs::remove(made_, ignored);  // only if it is empty
-  }
-
-  Status make(const std::string& path) {
-    std::error_code error;
-    if (fs::is_directory(path, error)) return Done{};
-    if (fs::exists(path, error))
-      error = std::make_error_code(std::errc::not_a_directory);
-    else
-      fs::create_directory(path, error);
-    if (error) return fileError(path, "cannot write: " + error.message());
-    made_ = path;
-    return Done{};
-  }
-  void keep() { made_.clear(); }
-
- private:
-  fs::path made_;
-};
-
 /// Streams the data of one file; `weight` runs through the report's weights with its tensors.
 Status writeShard(const Shard& shard, const StreamOptions& options, OutputFile& file,
                   std::vector<WeightAudit>::iterator& weight) {
@@ -200,10 +172,9 @@ Status writeShard(const Shard& shard, const StreamOptions& options, OutputFile& 
 /// Makes all files and lets them appear together, the index last.
 Status write(const CastFilesOptions& options, const Checkpoint& checkpoint, const std::optional<Source>& index,
              Plan& plan) {
-  OutputFolder folder;
-  if (checkpoint.index())
-    if (Status made = folder.make(options.output); !made) return made;
   OutputSet outputs(options.threads);
+  if (checkpoint.index())
+    if (Status made = outputs.makeFolder(options.output); !made) return made;
   StreamOptions streamOptions{.cast = options.cast, .threads = options.threads};
   std::uint64_t bytesBefore = 0;
   if (options.progress)
@@ -225,9 +196,7 @@ Status write(const CastFilesOptions& options, const Checkpoint& checkpoint, cons
     if (!file) return file.error();
     (*file)->write(checkpoint.index()->withTotalSize(index->text(), plan.bytesOut));
   }
-  Status committed = outputs.commit();
-  if (committed) folder.keep();
-  return committed;
+  return outputs.commit();
 }
 
 }  // namespace

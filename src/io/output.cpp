@@ -26,11 +26,12 @@ namespace fs = std::filesystem;
 constexpr std::size_t kBufferSize = std::size_t{512} << 10;
 constexpr int kMaxSymlinks = 40;
 
-/// The temporary files that exist now. Process-wide, since a signal ends the process as a whole; a commit holds the
-/// lock, so that a signal sees it done or not begun. Never destroyed: a signal may come while the process exits.
+/// What exists now only until it is committed. Process-wide, since a signal ends the process as a whole; a commit holds
+/// the lock, so that a signal sees it done or not begun. Never destroyed: a signal may come while the process exits.
 struct TemporaryFiles {
   std::mutex mutex;
   std::set<fs::path> paths;
+  std::set<fs::path> folders;  // made for files to come; removed only if they are empty
 };
 
 TemporaryFiles& temporaryFiles() {
@@ -126,6 +127,46 @@ int copyAll(int from, int to) {
   }
 }
 
+/// A temporary file takes the place of its target. Where the file system can exchange two files, the old one stays
+/// until keep(), as the temporary one. The lock must be held.
+class Replacement {
+ public:
+  Replacement(fs::path temporary, fs::path target) : temporary_(std::move(temporary)), target_(std::move(target)) {}
+
+  /// An errno, or 0.
+  int make() {
+    struct stat found {};
+    const bool exists = ::lstat(target_.c_str(), &found) == 0;
+    if (exists && S_ISDIR(found.st_mode)) return EISDIR;
+    if (exists && exchange() == 0) {
+      left_ = Left::kOld;
+      return 0;
+    }
+    left_ = exists ? Left::kNothing : Left::kNew;
+    return ::rename(temporary_.c_str(), target_.c_str()) == 0 ? 0 : errno;
+  }
+
+  /// Gives the target its old content back, as far as that is still there.
+  void undo() const {
+    if (left_ == Left::kOld) exchange();
+    if (left_ == Left::kNew) ::rename(target_.c_str(), temporary_.c_str());
+  }
+
+  void keep() const {
+    if (left_ == Left::kOld) ::unlink(temporary_.c_str());
+    temporaryFiles().paths.erase(temporary_);
+  }
+
+ private:
+  enum class Left { kNothing, kOld, kNew };  // what can be put back: the old file, or that there was none
+
+  int exchange() const { return ::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE); }
+
+  fs::path temporary_;
+  fs::path target_;
+  Left left_ = Left::kNothing;
+};
+
 }  // namespace
 
 /// What another thread does for a file, one thing at a time.
@@ -197,6 +238,22 @@ OutputSet::~OutputSet() {
   for (const auto& file : files_) {
     if (temporaryFiles().paths.erase(file->temporary_) != 0) ::unlink(file->temporary_.c_str());
   }
+  for (const fs::path& folder : folders_)
+    if (temporaryFiles().folders.erase(folder) != 0) ::rmdir(folder.c_str());
+}
+
+Status OutputSet::makeFolder(const std::string& path) {
+  const std::lock_guard lock(temporaryFiles().mutex);
+  std::error_code error;
+  if (fs::is_directory(path, error)) return Done{};
+  if (fs::exists(path, error))
+    error = std::make_error_code(std::errc::not_a_directory);
+  else
+    fs::create_directory(path, error);
+  if (error) return fileError(path, "cannot write: " + error.message());
+  folders_.emplace_back(path);
+  temporaryFiles().folders.emplace(path);
+  return Done{};
 }
 
 Result<OutputFile*> OutputSet::open(const std::string& path) {
@@ -243,15 +300,27 @@ Status OutputSet::commit() {
     if (error != 0)
       return fileError(file->path_ == "-" ? "<stdout>" : file->path_, "cannot write: " + errnoText(error));
   }
+  for (const auto& file : files_)
+    if (!file->temporary_.empty() && ::close(std::exchange(file->descriptor_, -1)) != 0)
+      return fileError(file->path_, "cannot write: " + errnoText(errno));
+
   const std::lock_guard lock(temporaryFiles().mutex);
+  std::vector<Replacement> done;
   for (const auto& file : files_) {
     if (file->temporary_.empty()) continue;
-    const int descriptor = std::exchange(file->descriptor_, -1);
-    int error = ::close(descriptor) != 0 ? errno : 0;
-    if (error == 0 && ::rename(file->temporary_.c_str(), file->target_.c_str()) != 0) error = errno;
-    if (error != 0) return fileError(file->path_, "cannot write: " + errnoText(error));
-    temporaryFiles().paths.erase(file->temporary_);
+    Replacement& replacement = done.emplace_back(file->temporary_, file->target_);
+    const int error = replacement.make();
+    if (error == 0) continue;
+    done.pop_back();
+    while (!done.empty()) {
+      done.back().undo();
+      done.pop_back();
+    }
+    return fileError(file->path_, "cannot write: " + errnoText(error));
   }
+  for (const Replacement& replacement : done) replacement.keep();
+  for (const fs::path& folder : folders_) temporaryFiles().folders.erase(folder);
+  folders_.clear();
   files_.clear();
   return Done{};
 }
@@ -268,6 +337,8 @@ void abandonOutputs() {
   temporaryFiles().mutex.lock();
   for (const fs::path& path : temporaryFiles().paths) ::unlink(path.c_str());
   temporaryFiles().paths.clear();
+  for (const fs::path& folder : temporaryFiles().folders) ::rmdir(folder.c_str());
+  temporaryFiles().folders.clear();
 }
 
 bool isSameOutput(const std::string& a, const std::string& b) {

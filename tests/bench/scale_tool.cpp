@@ -1,6 +1,6 @@
 // Large graphs for benches, and the least that reading and writing one can cost.
 //
-//   scale_tool generate N       a valid graph of about N instructions on stdout, about 280 bytes each
+//   scale_tool generate N       a valid graph of about N instructions on stdout, about 300 bytes each
 //   scale_tool phases IN        what each phase of `run` takes, in milliseconds
 //   scale_tool floor IN OUT     walks IN with RapidJSON's bare SAX reader and copies it to OUT
 
@@ -47,7 +47,12 @@ class Generator {
   static constexpr int kPerLayer = 16;
   static constexpr int kReaders = 8;
 
-  static std::string scope(long i) { return "model/encoder/layer_" + std::to_string(i) + "/attention/self/"; }
+  /// Most names are short, and some as long as those that frameworks make.
+  static std::string scope(long i) {
+    const std::string number = std::to_string(i);
+    return i % 8 == 0 ? "model/encoder/layer_" + number + "/attention/self/query_key_value/"
+                      : "encoder/" + number + "/";
+  }
 
   static void tensor(const std::string& name, const char* space, const std::string& more = "", bool last = false) {
     std::cout << "    {\"name\": \"" << name << "\", \"dtype\": \"float32\", \"shape\": [8, 4], \"space\": \"" << space

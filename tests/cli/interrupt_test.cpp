@@ -30,6 +30,7 @@ struct Start {
   std::optional<int> ignored = {};         // a signal
   std::optional<rlim_t> memory = {};       // how many bytes of addresses it may have
   std::optional<rlim_t> sizeOfFiles = {};  // that it writes
+  std::optional<rlim_t> openFiles = {};    // at once, unless it asks for more
 };
 
 /// The built command on its own, with the usual meaning of signals whatever they mean to the tests.
@@ -43,9 +44,15 @@ class Process {
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
     const std::string log = start.folder + ".log";
+    // No signal may reach the child while the handlers of the tests are still its own.
+    sigset_t all;
+    sigset_t usual;
+    sigfillset(&all);
+    ::sigprocmask(SIG_SETMASK, &all, &usual);
     id_ = ::fork();
-    REQUIRE(id_ >= 0);
     if (id_ == 0) exec(start, argv.data(), log.c_str());
+    ::sigprocmask(SIG_SETMASK, &usual, nullptr);
+    REQUIRE(id_ >= 0);
   }
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
@@ -66,11 +73,11 @@ class Process {
 
  private:
   [[noreturn]] static void exec(const Start& start, char** argv, const char* log) {
+    for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU, SIGXFSZ})
+      std::signal(signal, signal == start.ignored ? SIG_IGN : SIG_DFL);
     sigset_t none;
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU, SIGXFSZ})
-      std::signal(signal, signal == start.ignored ? SIG_IGN : SIG_DFL);
     const auto limit = [](auto resource, std::optional<rlim_t> most) {
       const struct rlimit limits { *most, *most };
       ::setrlimit(resource, &limits);
@@ -78,6 +85,10 @@ class Process {
     limit(RLIMIT_CORE, 0);
     if (start.sizeOfFiles) limit(RLIMIT_FSIZE, start.sizeOfFiles);
     if (start.memory) limit(RLIMIT_AS, start.memory);
+    struct rlimit files {};
+    ::getrlimit(RLIMIT_NOFILE, &files);
+    if (start.openFiles) files.rlim_cur = *start.openFiles;
+    ::setrlimit(RLIMIT_NOFILE, &files);
     ::dup2(::open("/dev/null", O_RDWR), STDIN_FILENO);
     ::dup2(STDIN_FILENO, STDOUT_FILENO);
     ::dup2(::open(log, O_WRONLY | O_CREAT | O_TRUNC, 0666), STDERR_FILENO);
@@ -136,6 +147,25 @@ std::vector<std::string> runWith(std::vector<std::string> more) {
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
+
+/// A checkpoint of so many files, each with a tensor of one element.
+Files checkpoint(int shards) {
+  Files files;
+  std::string map;
+  for (int i = 0; i < shards; ++i) {
+    const std::string number = std::to_string(i);
+    const std::string header = "{\"t" + number + R"(":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
+    std::string size(8, '\0');
+    size[0] = static_cast<char>(header.size());
+    files[number + ".safetensors"] = size + header + std::string(4, '\0');
+    map += (map.empty() ? "\"t" : ",\"t") + number + "\":\"" + number + ".safetensors\"";
+  }
+  files["model.safetensors.index.json"] = R"({"metadata":{},"weight_map":{)" + map + "}}";
+  return files;
+}
+
+const std::vector<std::string> kCast = {"cast",   "model.safetensors.index.json", "--dtype", "bf16", "-o", "out",
+                                        "--quiet"};
 
 /// A folder that runs are started in.
 class Place {
@@ -297,6 +327,29 @@ TEST_CASE("a limit on the size of files makes a run fail") {
     CHECK(exitedWith(process.wait(), 3));
     CHECK(place.files() == before);
   }
+}
+
+TEST_CASE("a checkpoint may have more shards than files are usually open") {
+  const Place place(checkpoint(100));
+  Process process({.arguments = kCast, .folder = place.path(), .openFiles = 64});
+  CHECK(exitedWith(process.wait(), 0));
+  CHECK(place.log() == "");
+  CHECK(golden::readFiles(place.path() + "/out").size() == 101);
+}
+
+TEST_CASE("a signal removes the folder that was made for a checkpoint") {
+  const Files before = checkpoint(2);
+  const Place place(before);
+  const std::string pipe = place.path() + "/pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  std::vector<std::string> arguments = kCast;
+  arguments.insert(arguments.end(), {"--audit", "pipe"});
+  Process process({.arguments = arguments, .folder = place.path()});
+  while (!fs::exists(place.path() + "/out") || !hasTemporary(place.path() + "/out"))
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  process.send(SIGTERM);
+  CHECK(diedOf(process.wait(), SIGTERM));
+  CHECK_FALSE(fs::exists(place.path() + "/out"));
 }
 
 TEST_CASE("without memory enough a run fails, wherever that shows") {

@@ -1,8 +1,10 @@
 #include "dtypemut/io/output.h"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <csignal>
 #include <filesystem>
 
 #include "files.h"
@@ -34,6 +36,81 @@ TEST_CASE("what is not committed is discarded, and the old file stays") {
   }
   CHECK(readFile(a) == "old");
   CHECK(scratch.entryCount() == 1);
+}
+
+TEST_CASE("when one output cannot take its place, none does") {
+  const ScratchFolder scratch;
+  writeFile(scratch / "old", "old");
+  {
+    OutputSet outputs;
+    for (const char* name : {"old", "new", "blocked", "last"})
+      (*outputs.open(scratch / name))->write(std::string_view("content"));
+    fs::create_directory(scratch / "blocked");
+    const Status committed = outputs.commit();
+    REQUIRE_FALSE(committed);
+    CHECK(committed.error().exitCode() == ExitCode::kFile);
+    CHECK(committed.error().begin()->message == "cannot write: Is a directory");
+  }
+  CHECK(readFile(scratch / "old") == "old");
+  CHECK(scratch.entryCount() == 2);
+}
+
+TEST_CASE("an output larger than any buffer is written whole, by one thread and by several") {
+  std::string text;
+  for (int i = 0; text.size() < 5'000'000; ++i)
+    text += std::to_string(i) + (i % 1000 == 0 ? std::string(static_cast<std::size_t>(i), 'x') : " ");
+  for (const unsigned threads : {0, 1, 2}) {
+    const ScratchFolder scratch;
+    OutputSet outputs(threads);
+    OutputFile& file = **outputs.open(scratch / "a");
+    std::string_view rest = text;
+    for (std::size_t size = 1; !rest.empty(); size = size * 3 % 1'500'000 + 1) {
+      file.write(rest.substr(0, size));
+      rest.remove_prefix(std::min(size, rest.size()));
+    }
+    REQUIRE(outputs.commit());
+    CHECK(readFile(scratch / "a") == text);
+  }
+}
+
+TEST_CASE("an error of an output shows in the end, whichever thread meets it") {
+  const auto onLimit = std::signal(SIGXFSZ, SIG_IGN);
+  struct rlimit usual {};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &usual) == 0);
+  for (const unsigned threads : {0, 1, 2}) {
+    const ScratchFolder scratch;
+    OutputSet outputs(threads);
+    OutputFile& file = **outputs.open(scratch / "a");
+    const struct rlimit limited { 1'000'000, usual.rlim_max };
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &limited) == 0);
+    for (int i = 0; i < 300; ++i) file.write(std::string(10'000, 'x'));
+    const Status committed = outputs.commit();
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &usual) == 0);
+    REQUIRE_FALSE(committed);
+    CHECK(committed.error().begin()->message == "cannot write: File too large");
+    CHECK_FALSE(fs::exists(scratch / "a"));
+  }
+  std::signal(SIGXFSZ, onLimit);
+}
+
+TEST_CASE("a folder that was made for outputs stays only with them") {
+  const ScratchFolder scratch;
+  for (const bool isThere : {false, true}) {
+    {
+      OutputSet outputs;
+      REQUIRE(outputs.makeFolder(scratch / "folder"));
+      (*outputs.open(scratch / "folder/a"))->write(std::string_view("text"));
+    }
+    CHECK(fs::exists(scratch / "folder") == isThere);
+    OutputSet outputs;
+    REQUIRE(outputs.makeFolder(scratch / "folder"));
+    (*outputs.open(scratch / "folder/a"))->write(std::string_view("text"));
+    REQUIRE(outputs.commit());
+    CHECK(readFile(scratch / "folder/a") == "text");
+  }
+  OutputSet outputs;
+  CHECK_FALSE(outputs.makeFolder(scratch / "folder/a"));
+  CHECK_FALSE(outputs.makeFolder(scratch / "none/folder"));
 }
 
 TEST_CASE("an existing file keeps its permissions") {

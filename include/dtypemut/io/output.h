@@ -68,20 +68,24 @@ class OutputSet {
 
   /// Starts an output. `path` "-" is stdout. A symlink is followed; an existing file keeps its permissions.
   Result<OutputFile*> open(const std::string& path);
-  /// Completes all outputs: the direct ones are copied, then the others renamed, in the order of open(). On an error
-  /// nothing further is renamed.
+  /// Makes a folder for outputs, unless it is there. It is removed again when they are not committed.
+  Status makeFolder(const std::string& path);
+  /// Completes all outputs: the direct ones are copied, then the others renamed, in the order of open(). When one
+  /// cannot be renamed, those before it become what they were, if their file system can exchange files (Linux: most
+  /// can).
   Status commit();
 
  private:
   unsigned threads_;
   std::vector<std::unique_ptr<OutputFile>> files_;
+  std::vector<std::filesystem::path> folders_;
 };
 
 /// Writes a text to stdout, as the only output there is.
 Status writeToStdout(std::string_view text);
 
-/// Removes every temporary file of the process and keeps any commit from going on: for a process about to be ended
-/// by a signal. Never returns to a state in which outputs can be written.
+/// Removes every temporary file of the process, and every folder made for one, and keeps any commit from going on: for
+/// a process about to be ended by a signal. Never returns to a state in which outputs can be written.
 void abandonOutputs();
 
 /// Whether writing to `a` and to `b` would write to one file; either may not exist yet. "-" is stdout.
