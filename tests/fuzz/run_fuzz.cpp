@@ -2,7 +2,8 @@
 // in the corpus a line end follows them.
 #include <doctest/doctest.h>
 
-#include <array>
+#include <algorithm>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -116,6 +117,26 @@ void checkDiff(const RunOptions& options) {
   CHECK(nlohmann::json::parse(diffJson(difference, before, after)).is_object());
 }
 
+/// Diagnostics about the document stand in it, and call it invalid JSON only if another parser does.
+void checkDiagnostics(const fuzz::Log& log, const std::string& path, const std::string& document) {
+  for (const std::string& line : log.diagnostics()) {
+    CAPTURE(line);
+    std::size_t row = 0;
+    std::size_t column = 0;
+    if (!line.starts_with(path) || std::sscanf(line.c_str() + path.size(), ":%zu:%zu: ", &row, &column) != 2) continue;
+    REQUIRE((row >= 1 && column >= 1));
+    std::size_t begin = 0;
+    for (std::size_t i = 1; i < row; ++i) {
+      begin = document.find('\n', begin) + 1;
+      REQUIRE(begin != 0);
+    }
+    CHECK(begin + column - 1 <= std::min(document.find('\n', begin), document.size()));
+    const bool isEndedByNul = document.find('\0') != std::string::npos;  // for the other parser
+    if (line.find(": error: invalid JSON: ") != std::string::npos && !isEndedByNul)
+      CHECK_FALSE(nlohmann::json::accept(document));
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -130,6 +151,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::Log ran;
   const ExitCode exitCode = run(options, ran.line());
   CHECK(readFile(options.input) == document);
+  checkDiagnostics(verified, options.input, document);
   if (exitCode != ExitCode::kDone) {
     CHECK(folder().newFiles() == std::vector<std::string>{"in.json"});
     CHECK((ran.errorCount() > 0 && ran.errorCount() <= Diagnostics::kMaxErrors));
