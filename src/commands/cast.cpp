@@ -211,7 +211,7 @@ ExitCode castFiles(const CastFilesOptions& options, const LogLine& log) {
     return stop(usage("-o and --audit name one file, '" + options.audit + "'"));
   if (Checkpoint::isIndexPath(options.input) && isDirectOutput(options.output))
     return stop(usage("-o must name a folder, since the input is an index"));
-  const Result<Checkpoint> checkpoint = Checkpoint::open(options.input, index);
+  const Result<Checkpoint> checkpoint = Checkpoint::open(options.input, index, options.threads);
   if (!checkpoint) return stop(checkpoint.error());
   Diagnostics warnings;
   Result<Plan> plan = makePlan(options, *checkpoint, warnings);

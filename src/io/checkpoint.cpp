@@ -105,7 +105,7 @@ std::string CheckpointIndex::withTotalSize(std::string_view text, std::uint64_t 
   return edited;
 }
 
-Result<Checkpoint> Checkpoint::open(const std::string& path, std::optional<Source>& index) {
+Result<Checkpoint> Checkpoint::open(const std::string& path, std::optional<Source>& index, unsigned threads) {
   Checkpoint checkpoint;
   if (!isIndexPath(path)) {
     Result<SafetensorsFile> file = SafetensorsFile::open(path);
@@ -113,7 +113,7 @@ Result<Checkpoint> Checkpoint::open(const std::string& path, std::optional<Sourc
     checkpoint.shards_.push_back(std::move(*file));
     return checkpoint;
   }
-  Result<Source> source = Source::read(path);
+  Result<Source> source = Source::read(path, Source::mostDocumentBytes(), threads);
   if (!source) return source.error();
   index = std::move(*source);
   Result<CheckpointIndex> parsed = CheckpointIndex::parse(*index);

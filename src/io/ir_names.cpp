@@ -98,7 +98,7 @@ class Resolver {
 };
 
 /// The references that found nothing, in the order of their instructions.
-std::vector<Reference> resolveReferences(std::string_view text, Graph& graph, bool severalThreads) {
+std::vector<Reference> resolve(std::string_view text, Graph& graph, bool severalThreads) {
   constexpr std::uint32_t kGrain = 8192;
   std::vector<Reference> dangling;
   if (!severalThreads) {
@@ -146,6 +146,7 @@ template <typename Id, typename NodeOf>
 void reportNamesakes(const std::vector<std::pair<Id, Id>>& namesakes, std::string_view what, NodeOf&& nodeOf,
                      Diagnostics& diagnostics) {
   for (const auto& [id, first] : namesakes) {
+    if (diagnostics.full()) return;
     const auto& node = nodeOf(id);
     diagnostics.error(node.nameToken, Blame{.what = what, .name = node.name}.toString() + "another " +
                                           std::string(what) + " has this name");
@@ -155,7 +156,7 @@ void reportNamesakes(const std::vector<std::pair<Id, Id>>& namesakes, std::strin
 
 }  // namespace
 
-void resolveNames(std::string_view text, Graph& graph, bool severalThreads, Diagnostics& diagnostics) {
+void indexNames(Graph& graph, bool severalThreads, Diagnostics& diagnostics) {
   std::vector<std::pair<TensorId, TensorId>> tensors;
   std::vector<std::pair<InstructionId, InstructionId>> instructions;
   const auto indexTensors = [&] { tensors = graph.indexTensors(); };
@@ -171,8 +172,10 @@ void resolveNames(std::string_view text, Graph& graph, bool severalThreads, Diag
   reportNamesakes(
       instructions, "instruction", [&](InstructionId id) -> const Instruction& { return graph.instruction(id); },
       diagnostics);
+}
 
-  for (const Reference& reference : resolveReferences(text, graph, severalThreads)) {
+void resolveReferences(std::string_view text, Graph& graph, bool severalThreads, Diagnostics& diagnostics) {
+  for (const Reference& reference : resolve(text, graph, severalThreads)) {
     if (diagnostics.full()) return;
     const Blame blame{.what = "instruction", .name = graph.instruction(reference.owner).name, .part = reference.part};
     std::string buffer;

@@ -8,9 +8,14 @@
 
 namespace dtypemut {
 
+// Both work on the threads of the arena that they are called in, or on the calling one alone.
+
+/// Lets the nodes of a graph be found by name. Reports names that two nodes have: the first is what will be found.
+void indexNames(Graph& graph, bool severalThreads, Diagnostics& diagnostics);
+
 /// Resolves every reference of a graph, of which the kind and the token of each operand and the token of each dst are
-/// known; on the threads of the arena that it is called in, or on one. Reports names that two nodes have, and
-/// references that find nothing, or an instruction that does not stand earlier: an operand becomes an immediate then.
-void resolveNames(std::string_view text, Graph& graph, bool severalThreads, Diagnostics& diagnostics);
+/// known. Reports those that find nothing, or an instruction that does not stand earlier: an operand becomes an
+/// immediate then.
+void resolveReferences(std::string_view text, Graph& graph, bool severalThreads, Diagnostics& diagnostics);
 
 }  // namespace dtypemut

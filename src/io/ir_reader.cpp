@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -75,42 +76,46 @@ constexpr std::size_t kMuchText = std::size_t{1} << 20;
 /// From so many nodes the reader learns how many there may be.
 constexpr std::uint32_t kSampleNodes = 1024;
 
-/// Where the second of the document's two lists begins, when one thread reads the first list and another looks for the
-/// second, to read that. Whichever of them comes to it first has its way.
+/// Where the second of the document's two lists begins, when one reader reads the document up to there and another
+/// looks for it and reads the rest.
 class Split {
  public:
-  /// For the one that reads the first list: whether the other reads on from here.
-  bool isAt(std::uint64_t offset) { return decide(kNone) == offset; }
-  /// For the one that looks: whether it may go on, from the key at `offset`.
-  bool found(std::uint64_t offset) { return decide(offset) == offset; }
+  /// By the reader of the rest, once. False when it is not wanted any more.
+  bool propose(std::uint64_t offset) {
+    std::uint64_t open = kOpen;
+    return offset_.compare_exchange_strong(open, offset);
+  }
+  bool isAt(std::uint64_t offset) const { return offset_ == offset; }
+  /// By the reader up to the split: the rest is not wanted.
+  void refuse() { offset_ = kRefused; }
+  bool isRefused() const { return offset_.load(std::memory_order_relaxed) == kRefused; }
 
  private:
   static constexpr std::uint64_t kOpen = UINT64_MAX;
-  static constexpr std::uint64_t kNone = UINT64_MAX - 1;
-
-  std::uint64_t decide(std::uint64_t offset) {
-    std::uint64_t decided = kOpen;
-    return offset_.compare_exchange_strong(decided, offset) ? offset : decided;
-  }
+  static constexpr std::uint64_t kRefused = UINT64_MAX - 1;
 
   std::atomic<std::uint64_t> offset_ = kOpen;
 };
 
-/// Reads a document, or a part of it: up to the split, or from there on. References are left to find their nodes.
+enum class Part : std::uint8_t { kWhole, kUpToSplit, kRest };
+
+/// Reads a document, or a part of it. References are left to find their nodes.
 class Reader {
  public:
-  explicit Reader(const Source& source, Split* split = nullptr) : source_(source), split_(split) {}
+  explicit Reader(const Source& source, Part part = Part::kWhole, Split* split = nullptr)
+      : source_(source), part_(part), split_(split) {}
 
-  /// Reads from a key of the outermost object on, or all. False when what was read is no document of the IR's outer
-  /// shape.
+  /// Reads from a key of the outermost object on, or all. False when it did not come to the end, or what was read is no
+  /// document of the IR's outer shape.
   bool walk(std::uint64_t from = 0) { return walkJson(source_, *this, diagnostics_, from) && !refused_; }
   /// Whether walk ended at the split.
   bool isAtSplit() const { return isAtSplit_; }
   bool hasErrors() const { return diagnostics_.hasErrors(); }
   /// Takes what the reader of the rest has read. False when that is not what would come next.
   bool join(Reader&& rest);
-  /// What was read, all in all.
-  Graph takeGraph();
+  /// Checks what concerns the document as a whole.
+  void finishRoot();
+  Graph takeGraph() { return std::move(graph_); }
   Diagnostics takeDiagnostics() { return std::move(diagnostics_); }
 
   // ---- walkJson's visitor
@@ -133,7 +138,6 @@ class Reader {
   void begin(Context context, std::uint64_t offset);
   Record* recordOf(Context context);
 
-  void finishRoot();
   void finishTensor();
   std::optional<ConstData> readData();
   void finishOperand();
@@ -160,6 +164,7 @@ class Reader {
   void checkLoadAndStore(const Instruction& instruction, bool hasDst);
 
   const Source& source_;
+  Part part_;
   Split* split_;
   bool isAtSplit_ = false;
   Graph graph_;
@@ -176,23 +181,17 @@ class Reader {
   std::uint64_t dstToken_ = 0;     // the name that its dst refers to
   Dtype dstViewDtype_ = Dtype::kNone;
   std::vector<std::uint64_t> dimensions_;
-  std::vector<std::string> rootKeys_;
+  std::unordered_set<std::string> rootKeys_;  // of a part
   std::unordered_set<std::string_view> opaqueNames_;
   bool refused_ = false;  // by something after which nothing sensible can be said of the document
 };
 
 bool Reader::join(Reader&& rest) {
-  const bool hasBoth = std::any_of(rest.rootKeys_.begin(), rest.rootKeys_.end(), [&](const std::string& key) {
-    return std::find(rootKeys_.begin(), rootKeys_.end(), key) != rootKeys_.end();
-  });
+  const bool hasBoth = std::any_of(rest.rootKeys_.begin(), rest.rootKeys_.end(),
+                                   [&](const std::string& key) { return rootKeys_.contains(key); });
   if (hasBoth || !root_.join(rest.root_)) return false;
   graph_.join(std::move(rest.graph_));
   return true;
-}
-
-Graph Reader::takeGraph() {
-  finishRoot();
-  return std::move(graph_);
 }
 
 /// Reports a fault; false when no further one would be kept.
@@ -225,20 +224,25 @@ bool Reader::key(const JsonToken& token) {
   Frame& frame = frames_.back();
   const Key key = keyFromName(token.text);
   frame.key = hasKey(frame.context, key) ? key : Key::kUnknown;
-  return frame.context != Context::kRoot || rootKey(token);
+  return part_ == Part::kWhole || frame.context != Context::kRoot || rootKey(token);
 }
 
-/// Ends the walk at a list that another reads.
+/// Of a part; ends the walk at the split.
 bool Reader::rootKey(const JsonToken& token) {
   const Key key = frames_.back().key;
   const bool isList = key == Key::kTensors || key == Key::kInstructions;
   const bool isSecond = root_[Key::kTensors].present() || root_[Key::kInstructions].present();
-  isAtSplit_ = split_ != nullptr && isList && isSecond && split_->isAt(token.offset);
-  if (!isAtSplit_) rootKeys_.emplace_back(token.text);
-  return !isAtSplit_;
+  if (part_ == Part::kUpToSplit && isList && isSecond) {
+    isAtSplit_ = split_->isAt(token.offset);
+    if (isAtSplit_) return false;
+    split_->refuse();
+  }
+  rootKeys_.emplace(token.text);
+  return true;
 }
 
 bool Reader::value(JsonToken token) {
+  if (part_ == Part::kRest && split_->isRefused()) return false;
   const Context within = contextWithin(token);
   if (frames_.empty() && within != Context::kRoot) {
     refused_ = true;
@@ -699,18 +703,28 @@ std::size_t findList(std::string_view text, Key key) {
 /// is, and in which order, shows only to one who reads from the beginning to the end.
 std::optional<Reader> readListsAtOnce(const Source& source) {
   Split split;
-  Reader first(source, &split);
-  Reader rest(source);
+  Reader first(source, Part::kUpToSplit, &split);
+  Reader rest(source, Part::kRest, &split);
+  const auto walk = [](Reader& reader, std::uint64_t from) {
+    try {
+      return reader.walk(from);
+    } catch (const std::bad_alloc&) {
+      return false;  // one alone may have enough
+    }
+  };
   bool isFirstRead = false;
   bool isRestRead = false;
-  oneapi::tbb::parallel_invoke([&] { isFirstRead = first.walk(); },
-                               [&] {
-                                 const std::size_t tensors = findList(source.text(), Key::kTensors);
-                                 const std::size_t instructions = findList(source.text(), Key::kInstructions);
-                                 const std::size_t second = std::max(tensors, instructions);
-                                 if (second != std::string_view::npos && split.found(second))
-                                   isRestRead = rest.walk(second);
-                               });
+  oneapi::tbb::parallel_invoke(
+      [&] {
+        isFirstRead = walk(first, 0);
+        if (!first.isAtSplit()) split.refuse();
+      },
+      [&] {
+        const std::size_t tensors = findList(source.text(), Key::kTensors);
+        const std::size_t instructions = findList(source.text(), Key::kInstructions);
+        const std::size_t second = std::max(tensors, instructions);
+        if (second != std::string_view::npos && split.propose(second)) isRestRead = walk(rest, second);
+      });
   if (first.hasErrors()) return std::nullopt;
   if (isFirstRead) return first;
   if (!first.isAtSplit() || !isRestRead || rest.hasErrors() || !first.join(std::move(rest))) return std::nullopt;
@@ -724,13 +738,15 @@ ReadGraph readGraph(const Source& source, unsigned threads) {
   oneapi::tbb::task_arena arena(usable);
   return arena.execute([&]() -> ReadGraph {
     std::optional<Reader> reader = usable > 1 ? readListsAtOnce(source) : std::nullopt;
-    if (!reader) {
-      reader.emplace(source);
-      if (!reader->walk()) return {.graph = std::nullopt, .diagnostics = reader->takeDiagnostics()};
-    }
+    bool isRead = reader.has_value();
+    if (!isRead) isRead = reader.emplace(source).walk();
+    if (isRead) reader->finishRoot();
     Graph graph = reader->takeGraph();
     Diagnostics diagnostics = reader->takeDiagnostics();
-    resolveNames(source.text(), graph, usable > 1, diagnostics);
+    reader.reset();
+    indexNames(graph, usable > 1, diagnostics);
+    if (!isRead) return {.graph = std::nullopt, .diagnostics = std::move(diagnostics)};
+    resolveReferences(source.text(), graph, usable > 1, diagnostics);
     graph.link();
     return {.graph = std::move(graph), .diagnostics = std::move(diagnostics)};
   });

@@ -1,7 +1,6 @@
 #include "dtypemut/io/output.h"
 
 #include <fcntl.h>
-#include <oneapi/tbb/task_group.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,16 +13,15 @@
 #include <optional>
 #include <random>
 #include <set>
+#include <system_error>
 #include <utility>
-
-#include "dtypemut/cast/threads.h"
 
 namespace dtypemut {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kBufferSize = std::size_t{512} << 10;
+constexpr std::size_t kBufferSize = std::size_t{512} << 10;  // what a thread is started for
 constexpr int kMaxSymlinks = 40;
 
 /// What exists now only until it is committed. Process-wide, since a signal ends the process as a whole; a commit holds
@@ -135,21 +133,25 @@ class Replacement {
 
   /// An errno, or 0.
   int make() {
+    if (exchange()) {
+      left_ = Left::kOld;
+      if (!isFolder(temporary_)) return 0;
+      undo();
+      return EISDIR;
+    }
     struct stat found {};
     const bool exists = ::lstat(target_.c_str(), &found) == 0;
-    if (exists && S_ISDIR(found.st_mode)) return EISDIR;
-    if (exists && exchange() == 0) {
-      left_ = Left::kOld;
-      return 0;
-    }
+    if (::rename(temporary_.c_str(), target_.c_str()) != 0) return errno;
     left_ = exists ? Left::kNothing : Left::kNew;
-    return ::rename(temporary_.c_str(), target_.c_str()) == 0 ? 0 : errno;
+    return 0;
   }
 
   /// Gives the target its old content back, as far as that is still there.
   void undo() const {
-    if (left_ == Left::kOld) exchange();
     if (left_ == Left::kNew) ::rename(target_.c_str(), temporary_.c_str());
+    if (left_ != Left::kOld || exchange() || ::rename(temporary_.c_str(), target_.c_str()) == 0) return;
+    // Only the temporary file has the old content now: it must stay.
+    temporaryFiles().paths.erase(temporary_);
   }
 
   void keep() const {
@@ -160,7 +162,14 @@ class Replacement {
  private:
   enum class Left { kNothing, kOld, kNew };  // what can be put back: the old file, or that there was none
 
-  int exchange() const { return ::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE); }
+  static bool isFolder(const fs::path& path) {
+    struct stat found {};
+    return ::lstat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
+  }
+
+  bool exchange() const {
+    return ::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0;
+  }
 
   fs::path temporary_;
   fs::path target_;
@@ -169,23 +178,8 @@ class Replacement {
 
 }  // namespace
 
-/// What another thread does for a file, one thing at a time.
-class OutputFile::Background {
- public:
-  template <typename Work>
-  void start(Work work) {
-    group_.run(work);
-  }
-  void wait() { group_.wait(); }
-
- private:
-  oneapi::tbb::task_group group_;
-};
-
-OutputFile::OutputFile(unsigned threads) : threads_(threads) {}
-
 OutputFile::~OutputFile() {
-  if (background_) background_->wait();
+  if (background_.valid()) background_.wait();
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
@@ -195,26 +189,29 @@ void OutputFile::writeThrough(std::string_view text) {
   failed_ = true;
 }
 
+void OutputFile::waitForBackground() {
+  if (background_.valid()) background_.get();
+}
+
 /// Empties the buffer.
 void OutputFile::passOn() {
-  if (!std::exchange(hasAskedForBackground_, true) && usableThreads(threads_) > 1)
-    background_ = std::make_unique<Background>();
-  if (background_) {
-    background_->wait();
-    buffer_.swap(passedOn_);
-    background_->start([this] { writeThrough(passedOn_); });
-  } else {
-    writeThrough(buffer_);
-  }
+  waitForBackground();
+  buffer_.swap(passedOn_);
   buffer_.clear();
+  try {
+    if (threads_ != 1) background_ = std::async(std::launch::async, [this] { writeThrough(passedOn_); });
+  } catch (const std::system_error&) {
+    threads_ = 1;  // there is no other thread to be had
+  }
+  if (threads_ == 1) writeThrough(passedOn_);
 }
 
 void OutputFile::write(std::string_view text) {
-  if (buffer_.size() + text.size() > kBufferSize) passOn();
+  if (buffer_.size() + text.size() > kBufferSize && !buffer_.empty()) passOn();
   if (text.size() < kBufferSize) {
     buffer_ += text;
   } else {
-    if (background_) background_->wait();
+    waitForBackground();
     writeThrough(text);
   }
 }
@@ -224,9 +221,10 @@ void OutputFile::write(std::span<const std::byte> bytes) {
 }
 
 Status OutputFile::flush() {
-  if (background_) background_->wait();
+  waitForBackground();
   writeThrough(buffer_);
-  buffer_.clear();
+  buffer_ = std::string();
+  passedOn_ = std::string();
   if (!ok()) return fileError(path_, "cannot write: " + error_);
   return Done{};
 }
@@ -305,20 +303,21 @@ Status OutputSet::commit() {
       return fileError(file->path_, "cannot write: " + errnoText(errno));
 
   const std::lock_guard lock(temporaryFiles().mutex);
-  std::vector<Replacement> done;
+  std::vector<Replacement> replacements;
+  std::vector<const OutputFile*> outputs;
   for (const auto& file : files_) {
     if (file->temporary_.empty()) continue;
-    Replacement& replacement = done.emplace_back(file->temporary_, file->target_);
-    const int error = replacement.make();
-    if (error == 0) continue;
-    done.pop_back();
-    while (!done.empty()) {
-      done.back().undo();
-      done.pop_back();
-    }
-    return fileError(file->path_, "cannot write: " + errnoText(error));
+    replacements.emplace_back(file->temporary_, file->target_);
+    outputs.push_back(file.get());
   }
-  for (const Replacement& replacement : done) replacement.keep();
+  for (std::size_t i = 0; i < replacements.size(); ++i) {
+    const int error = replacements[i].make();
+    if (error == 0) continue;
+    const std::string& path = outputs[i]->path_;
+    while (i-- > 0) replacements[i].undo();
+    return fileError(path, "cannot write: " + errnoText(error));
+  }
+  for (const Replacement& replacement : replacements) replacement.keep();
   for (const fs::path& folder : folders_) temporaryFiles().folders.erase(folder);
   folders_.clear();
   files_.clear();

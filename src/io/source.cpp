@@ -14,8 +14,8 @@
 #include <cstring>
 #include <limits>
 
+#include "../ir/huge_pages.h"
 #include "dtypemut/cast/threads.h"
-#include "dtypemut/ir/huge_pages.h"
 
 namespace dtypemut {
 namespace {
@@ -60,7 +60,7 @@ bool Source::readPieces(int descriptor, std::size_t size, int threads) {
       if (count <= 0) return isComplete.store(false);
       at += static_cast<std::size_t>(count);
     }
-    if (!isPlainText({text_.get() + begin, end - begin})) isPlain = false;
+    if (isComplete && !isPlainText({text_.get() + begin, end - begin})) isPlain = false;
   };
   oneapi::tbb::task_arena arena(threads);
   arena.execute([&] { oneapi::tbb::parallel_for(std::size_t{0}, size, kPiece, readPiece); });
@@ -121,7 +121,7 @@ Result<Source> Source::read(const std::string& path, std::uint64_t mostBytes, un
   if (isRegular && static_cast<std::uint64_t>(status.st_size) > mostBytes) return tooLarge();
   std::size_t capacity = isRegular ? static_cast<std::size_t>(status.st_size) + 1 : kFirstCapacity;
   source.text_.reset(allocate(capacity));
-  if (isRegular && capacity > kMuch && source.text_ != nullptr)
+  if (isRegular && !isStdin && capacity > kMuch && source.text_ != nullptr)
     if (const int usable = usableThreads(threads); usable > 1) source.readPieces(descriptor, capacity - 1, usable);
   for (;;) {
     if (source.text_ == nullptr) return failed(ENOMEM);

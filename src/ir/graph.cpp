@@ -1,8 +1,9 @@
 #include "dtypemut/ir/graph.h"
 
+#include <new>
 #include <utility>
 
-#include "dtypemut/ir/huge_pages.h"
+#include "huge_pages.h"
 
 namespace dtypemut {
 namespace {
@@ -14,7 +15,11 @@ auto namesOf(const Nodes& nodes) {
 
 template <typename Nodes>
 void reserveNodes(Nodes& nodes, std::size_t count) {
-  nodes.reserve(count);
+  try {
+    nodes.reserve(count);
+  } catch (const std::bad_alloc&) {
+    return;  // the guess may be far too high
+  }
   adviseHugePages(nodes.data(), nodes.capacity() * sizeof(nodes[0]));
 }
 

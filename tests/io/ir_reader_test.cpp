@@ -92,6 +92,16 @@ TEST_CASE("what is wrong with a large document is said as if one thread had read
   }
 }
 
+TEST_CASE("names that two nodes have are reported also where the document breaks off") {
+  const std::string text = "{\"tensors\": [" + input("a") + "," + input("a") + "], \"instructions\": [}";
+  for (const std::string& document : {text, enlarged(text)}) {
+    const Source source("g.json", document);
+    const std::string found = errorText(readGraph(source).diagnostics, source);
+    CHECK(found.find("another tensor has this name") != std::string::npos);
+    CHECK(found.find("invalid JSON") != std::string::npos);
+  }
+}
+
 TEST_CASE("more is wrong with a large document than is said") {
   std::vector<std::string> tensors = {input("a")};
   std::vector<std::string> instructions;

@@ -1,7 +1,9 @@
 #include "dtypemut/io/source.h"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <thread>
 
@@ -41,6 +43,38 @@ TEST_CASE("a pipe is read to its end, whatever it holds") {
     writer.join();
     REQUIRE(source);
     CHECK(source->text() == text);
+  }
+}
+
+TEST_CASE("stdin is read from where it stands, also when it is a large file") {
+  const ScratchFolder folder;
+  for (const std::size_t size : {std::size_t{100}, std::size_t{10} << 20}) {
+    writeFile(folder / "file", "header" + std::string(size, 'x'));
+    const int usual = ::dup(STDIN_FILENO);
+    const int file = ::open((folder / "file").c_str(), O_RDONLY);
+    REQUIRE(::lseek(file, 6, SEEK_SET) == 6);
+    REQUIRE(::dup2(file, STDIN_FILENO) == STDIN_FILENO);
+    const Result<Source> source = Source::read("-");
+    ::dup2(usual, STDIN_FILENO);
+    ::close(usual);
+    ::close(file);
+    REQUIRE(source);
+    CHECK(source->text() == std::string(size, 'x'));
+  }
+}
+
+TEST_CASE("a large file is read as it is, by one thread and by several") {
+  const ScratchFolder folder;
+  std::string text;
+  for (int i = 0; text.size() < std::size_t{20} << 20; ++i) text += std::to_string(i);
+  for (const char* end : {"", "\xC3\xA4"}) {
+    writeFile(folder / "file", text + end);
+    for (const unsigned threads : {0, 1, 2}) {
+      const Result<Source> source = Source::read(folder / "file", Source::mostDocumentBytes(), threads);
+      REQUIRE(source);
+      CHECK(source->text() == text + end);
+      CHECK(source->isPlain() == std::string_view(end).empty());
+    }
   }
 }
 

@@ -48,7 +48,7 @@ class Checkpoint {
   static bool isIndexPath(const std::string& path) { return path.ends_with(".json"); }
 
   /// Errors with an offset stand in the index, which `index` then holds.
-  static Result<Checkpoint> open(const std::string& path, std::optional<Source>& index);
+  static Result<Checkpoint> open(const std::string& path, std::optional<Source>& index, unsigned threads = 0);
 
   /// One file if there is no index.
   const std::vector<SafetensorsFile>& shards() const { return shards_; }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <span>
 #include <string>
@@ -30,16 +31,13 @@ class OutputFile {
   bool ok() const { return !failed_; }
   /// The path as the user gave it.
   const std::string& path() const { return path_; }
-  /// The file descriptor, for whoever writes large pieces itself, after a flush().
-  int descriptor() const { return descriptor_; }
 
  private:
   friend class OutputSet;
-  explicit OutputFile(unsigned threads);
+  explicit OutputFile(unsigned threads) : threads_(threads) {}
   void writeThrough(std::string_view text);
+  void waitForBackground();
   void passOn();
-
-  class Background;
 
   std::string path_;
   int stream_ = -1;                  // a descriptor that the process was given, to write to; else
@@ -47,10 +45,9 @@ class OutputFile {
   std::filesystem::path temporary_;  // beside target_; empty when the target is written directly
   int descriptor_ = -1;
   std::string buffer_;
-  std::string passedOn_;  // what the background writes
   unsigned threads_;
-  std::unique_ptr<Background> background_;  // null: there is none
-  bool hasAskedForBackground_ = false;
+  std::future<void> background_;  // writes
+  std::string passedOn_;
   std::atomic<bool> failed_ = false;
   std::string error_;
 };
@@ -71,8 +68,8 @@ class OutputSet {
   /// Makes a folder for outputs, unless it is there. It is removed again when they are not committed.
   Status makeFolder(const std::string& path);
   /// Completes all outputs: the direct ones are copied, then the others renamed, in the order of open(). When one
-  /// cannot be renamed, those before it become what they were, if their file system can exchange files (Linux: most
-  /// can).
+  /// cannot be renamed, those before it are undone; a file that was there before comes back where the file system can
+  /// exchange files, as most of Linux can.
   Status commit();
 
  private:

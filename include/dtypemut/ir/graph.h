@@ -135,7 +135,7 @@ class Graph {
   /// Adds a node at the end of its list.
   void addTensor(Tensor tensor, std::span<const std::uint64_t> shape);
   void addInstruction(Instruction instruction, std::span<const Operand> operands);
-  /// Makes room for so many nodes at once; what is not needed costs address space only.
+  /// Makes room for so many nodes at once, if there is so much; what is not needed costs address space only.
   void reserveTensors(std::size_t count);
   void reserveInstructions(std::size_t count, std::size_t operands);
   std::uint32_t addConstData(const ConstData& data);
