@@ -125,7 +125,10 @@ void checkDiagnostics(const fuzz::Log& log, const std::string& path, const std::
     CAPTURE(line);
     std::size_t row = 0;
     std::size_t column = 0;
-    if (!line.starts_with(path) || std::sscanf(line.c_str() + path.size(), ":%zu:%zu: ", &row, &column) != 2) continue;
+    int placeSize = 0;
+    if (!line.starts_with(path)) continue;
+    const std::string rest = line.substr(path.size());
+    if (std::sscanf(rest.c_str(), ":%zu:%zu: %n", &row, &column, &placeSize) != 2) continue;
     REQUIRE((row >= 1 && column >= 1));
     std::size_t begin = 0;
     for (std::size_t i = 1; i < row; ++i) {
@@ -134,7 +137,7 @@ void checkDiagnostics(const fuzz::Log& log, const std::string& path, const std::
     }
     CHECK(begin + column - 1 <= std::min(document.find('\n', begin), document.size()));
     const bool isEndedByNul = document.find('\0') != std::string::npos;  // for the other parser
-    if (line.find(": error: invalid JSON: ") != std::string::npos && !isEndedByNul)
+    if (rest.substr(static_cast<std::size_t>(placeSize)).starts_with("error: invalid JSON: ") && !isEndedByNul)
       CHECK_FALSE(nlohmann::json::accept(document));
   }
 }
