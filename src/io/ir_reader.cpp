@@ -50,12 +50,10 @@ class Record {
     static constexpr JsonToken kAbsent;
     return (present_ & bit(key)) != 0 ? tokens_[static_cast<std::size_t>(key)] : kAbsent;
   }
-  /// Takes what the other has. False when both have a key.
-  bool join(const Record& other) {
-    if ((present_ & other.present_) != 0) return false;
+  /// Takes what the other has.
+  void join(const Record& other) {
     for (std::size_t i = 0; i < kKeyCount; ++i)
       if (const Key key = static_cast<Key>(i); (other.present_ & bit(key)) != 0) set(key, other[key]);
-    return true;
   }
 
  private:
@@ -189,7 +187,8 @@ class Reader {
 bool Reader::join(Reader&& rest) {
   const bool hasBoth = std::any_of(rest.rootKeys_.begin(), rest.rootKeys_.end(),
                                    [&](const std::string& key) { return rootKeys_.contains(key); });
-  if (hasBoth || !root_.join(rest.root_)) return false;
+  if (hasBoth) return false;
+  root_.join(rest.root_);
   graph_.join(std::move(rest.graph_));
   return true;
 }
@@ -735,21 +734,22 @@ std::optional<Reader> readListsAtOnce(const Source& source) {
 
 ReadGraph readGraph(const Source& source, unsigned threads) {
   const int usable = source.text().size() < kMuchText ? 1 : usableThreads(threads);
-  oneapi::tbb::task_arena arena(usable);
-  return arena.execute([&]() -> ReadGraph {
-    std::optional<Reader> reader = usable > 1 ? readListsAtOnce(source) : std::nullopt;
+  const bool severalThreads = usable > 1;
+  const auto read = [&]() -> ReadGraph {
+    std::optional<Reader> reader = severalThreads ? readListsAtOnce(source) : std::nullopt;
     bool isRead = reader.has_value();
     if (!isRead) isRead = reader.emplace(source).walk();
     if (isRead) reader->finishRoot();
     Graph graph = reader->takeGraph();
     Diagnostics diagnostics = reader->takeDiagnostics();
     reader.reset();
-    indexNames(graph, usable > 1, diagnostics);
+    indexNames(graph, severalThreads, diagnostics);
     if (!isRead) return {.graph = std::nullopt, .diagnostics = std::move(diagnostics)};
-    resolveReferences(source.text(), graph, usable > 1, diagnostics);
+    resolveReferences(source.text(), graph, severalThreads, diagnostics);
     graph.link();
     return {.graph = std::move(graph), .diagnostics = std::move(diagnostics)};
-  });
+  };
+  return severalThreads ? oneapi::tbb::task_arena(usable).execute(read) : read();
 }
 
 }  // namespace dtypemut

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "dtypemut/io/safetensors.h"
 #include "files.h"
 #include "golden.h"
 
@@ -154,10 +155,9 @@ Files checkpoint(int shards) {
   std::string map;
   for (int i = 0; i < shards; ++i) {
     const std::string number = std::to_string(i);
-    const std::string header = "{\"t" + number + R"(":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
-    std::string size(8, '\0');
-    size[0] = static_cast<char>(header.size());
-    files[number + ".safetensors"] = size + header + std::string(4, '\0');
+    SafetensorsHeader header;
+    header.append("t" + number, Dtype::kFloat32, {1}, 4);
+    files[number + ".safetensors"] = *writeSafetensorsHeader(header, "") + std::string(4, '\0');
     map += (map.empty() ? "\"t" : ",\"t") + number + "\":\"" + number + ".safetensors\"";
   }
   files["model.safetensors.index.json"] = R"({"metadata":{},"weight_map":{)" + map + "}}";

@@ -1,12 +1,10 @@
 #include "dtypemut/commands/cast.h"
 
 #include <doctest/doctest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -14,6 +12,7 @@
 #include <string>
 
 #include "dtypemut/io/safetensors.h"
+#include "file_size_limit.h"
 #include "files.h"
 
 namespace fs = std::filesystem;
@@ -454,36 +453,27 @@ TEST_CASE("a disk that is full is an error that names the tensor") {
   model.add("first", std::vector<float>(1'000'000, 1.0f)).add("second", std::vector<float>(1'000'000, 2.0f));
   model.write(folder / "w");
   const std::string input = readFile(folder / "w");
-  // The limit of the process on the size of files stands for the disk: what hits it fails in the same place.
-  struct rlimit before {};
-  REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
-  const auto oldHandler = std::signal(SIGXFSZ, SIG_IGN);
   for (const auto& [limit, tensor] : std::map<rlim_t, std::string>{{1'000'000, "first"}, {3'000'000, "second"}}) {
     for (const std::string& output : {folder / "o", folder / "w"}) {
-      const struct rlimit low = {.rlim_cur = limit, .rlim_max = before.rlim_max};
-      REQUIRE(::setrlimit(RLIMIT_FSIZE, &low) == 0);
-      const Outcome outcome = castTo(Dtype::kFloat16, folder / "w", output);
-      REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
+      const Outcome outcome = [&] {
+        const FileSizeLimit full(limit);
+        return castTo(Dtype::kFloat16, folder / "w", output);
+      }();
       CHECK(outcome.exitCode == ExitCode::kFile);
       CHECK(outcome.lines == output + ": error: tensor '" + tensor + "': cannot write: File too large");
       CHECK(folder.entryCount() == 1);
     }
   }
-  std::signal(SIGXFSZ, oldHandler);
   CHECK(readFile(folder / "w") == input);
 }
 
 TEST_CASE("a small output that does not fit on the disk names its tensor too") {
   const ScratchFolder folder;
   Model().add("only", {1.0f}).write(folder / "w");
-  struct rlimit before {};
-  REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
-  const auto oldHandler = std::signal(SIGXFSZ, SIG_IGN);
-  const struct rlimit low = {.rlim_cur = 10, .rlim_max = before.rlim_max};
-  REQUIRE(::setrlimit(RLIMIT_FSIZE, &low) == 0);
-  const Outcome outcome = castTo(Dtype::kFloat16, folder / "w", folder / "o");
-  REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
-  std::signal(SIGXFSZ, oldHandler);
+  const Outcome outcome = [&] {
+    const FileSizeLimit full(10);
+    return castTo(Dtype::kFloat16, folder / "w", folder / "o");
+  }();
   CHECK(outcome.lines == (folder / "o") + ": error: tensor 'only': cannot write: File too large");
   CHECK(folder.entryCount() == 1);
 }

@@ -1,12 +1,11 @@
 #include "dtypemut/io/output.h"
 
 #include <doctest/doctest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
-#include <csignal>
 #include <filesystem>
 
+#include "file_size_limit.h"
 #include "files.h"
 
 using namespace dtypemut;
@@ -74,23 +73,17 @@ TEST_CASE("an output larger than any buffer is written whole, by one thread and 
 }
 
 TEST_CASE("an error of an output shows in the end, whichever thread meets it") {
-  const auto onLimit = std::signal(SIGXFSZ, SIG_IGN);
-  struct rlimit usual {};
-  REQUIRE(::getrlimit(RLIMIT_FSIZE, &usual) == 0);
   for (const unsigned threads : {0, 1, 2}) {
     const ScratchFolder scratch;
     OutputSet outputs(threads);
     OutputFile& file = **outputs.open(scratch / "a");
-    const struct rlimit limited { 1'000'000, usual.rlim_max };
-    REQUIRE(::setrlimit(RLIMIT_FSIZE, &limited) == 0);
+    const FileSizeLimit full(1'000'000);
     for (int i = 0; i < 300; ++i) file.write(std::string(10'000, 'x'));
     const Status committed = outputs.commit();
-    REQUIRE(::setrlimit(RLIMIT_FSIZE, &usual) == 0);
     REQUIRE_FALSE(committed);
     CHECK(committed.error().begin()->message == "cannot write: File too large");
     CHECK_FALSE(fs::exists(scratch / "a"));
   }
-  std::signal(SIGXFSZ, onLimit);
 }
 
 TEST_CASE("a folder that was made for outputs stays only with them") {
